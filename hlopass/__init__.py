@@ -1,0 +1,52 @@
+"""Rewrites StableHLO programs so that their buffers are reused, and proves that they are.
+
+The public names are loaded when they are first used: importing this package is cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hlopass.api import Proof, Rewritten, rewrite, verify
+    from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
+    from hlopass.manifest import DonateEntry, Manifest
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CompilerDied": "diagnostics",
+    "Diagnostic": "diagnostics",
+    "DonateEntry": "manifest",
+    "HlopassError": "diagnostics",
+    "Manifest": "manifest",
+    "Proof": "api",
+    "Rewritten": "api",
+    "rewrite": "api",
+    "verify": "api",
+}
+
+__all__ = [
+    "CompilerDied",
+    "Diagnostic",
+    "DonateEntry",
+    "HlopassError",
+    "Manifest",
+    "Proof",
+    "Rewritten",
+    "rewrite",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'hlopass' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"hlopass.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

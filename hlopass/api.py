@@ -1,0 +1,197 @@
+"""What users call from Python; the command line calls the same.
+
+Nothing here prints or exits. Errors are HlopassError with `.diagnostics`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from hlopass import fingerprint, formats, manifest, pipeline
+from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.donation import Donation
+from hlopass.entry import rename_to_main
+from hlopass.files import STANDARD, read_bytes
+from hlopass.formats import Format
+from hlopass.manifest import Automatic, Manifest
+from hlopass.passes import PassContext
+from hlopass.program import Program
+from hlopass.report import Report, ReportedDonation, describe, reported
+
+if TYPE_CHECKING:
+    from hlopass.proof.verdict import Requirements
+
+Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A rewritten program.
+
+    `changed`: whether anything differs from the input. `diagnostics`: warnings; errors are
+    raised.
+    """
+
+    program: Program = field(repr=False)
+    donations: tuple[Donation, ...]
+    changed: bool
+    diagnostics: tuple[Diagnostic, ...]
+    raw: bytes | None = field(default=None, repr=False)
+
+    def data(self, emit: Format | None = None) -> bytes:
+        """The program in a format; in that of the input by default.
+
+        Where nothing changed, the input itself.
+        """
+        same = emit is None or emit == self.program.source.format
+        if same and not self.changed and self.raw is not None:
+            return self.raw
+        return formats.write(self.program, emit or self.program.source.format)
+
+    def text(self) -> str:
+        """The program as MLIR text, with locations where the input had any."""
+        return self.data("text").decode()
+
+    def bytecode(self) -> bytes:
+        """The program as MLIR bytecode."""
+        return self.data("bytecode")
+
+    @cached_property
+    def report(self) -> Report:
+        """What was donated; without a run, every verdict is `not-run`."""
+        return Report(
+            ok=True,
+            fingerprint=fingerprint.of(self.program),
+            donations=tuple(describe(donation) for donation in self.donations),
+            donated_bytes=sum(donation.argument.bytes or 0 for donation in self.donations),
+            diagnostics=tuple(reported(diagnostic) for diagnostic in self.diagnostics),
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What compiling and running a program showed. `ok`: everything required was found."""
+
+    report: Report
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was required was found."""
+        return self.report.ok
+
+    @property
+    def donations(self) -> tuple[ReportedDonation, ...]:
+        """Each donation with its verdict and evidence."""
+        return self.report.donations
+
+
+def rewrite(
+    source: Any,
+    *,
+    donate: Donate | None = None,
+    automatic: Automatic | None = None,
+    entry: str | None = None,
+    rename_entry: bool = False,
+    label: str | None = None,
+) -> Rewritten:
+    """Writes a manifest's donations into a program.
+
+    `source`: a path, MLIR text or bytecode, an `ir.Module`, or a `jax.stages.Lowered`; it is
+    not changed. `donate`: a manifest, as a path or as plain data. `automatic` overrides the
+    manifest's. `entry`: the function to work on, `main` by default; `rename_entry` makes it
+    the public `main`. `label` names the source in diagnostics.
+
+    Raises HlopassError with every mistake found.
+    """
+    raw, label = _bytes_of(source, label)
+    wanted, manifest_label = _manifest(donate)
+    if automatic is not None:
+        wanted = msgspec.structs.replace(wanted, automatic=automatic)
+    program = formats.read(raw, label, entry)
+    context = PassContext(program, wanted, manifest_label)
+    renamed = False
+    if rename_entry:
+        renamed = rename_to_main(program.module, program.entry, Where(label))
+        program.warnings = []
+    context.diagnostics += program.warnings
+    changed = pipeline.run(pipeline.default(), context) or renamed
+    kept = raw if isinstance(raw, bytes) else raw.encode()
+    return Rewritten(program, tuple(context.donations), changed, tuple(context.diagnostics), kept)
+
+
+def verify(
+    source: Any,
+    *,
+    require: Literal["all", "none"] | str | float = "all",
+    max_copies: int | None = None,
+    max_temp_bytes: int | None = None,
+    mode: Literal["compile", "run"] = "run",
+    entry: str | None = None,
+    seed: int = 0,
+    timeout: float | None = None,
+    label: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Proof:
+    """Compiles and runs a program with and without its donations, and compares.
+
+    It happens in a child process. `source`: as for `rewrite`, or what `rewrite` returned.
+    `require`: the share of the donated bytes that must be reused, "all", "none" or "95%".
+    `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
+    HlopassError where the program does not compile.
+    """
+    from hlopass.proof.run import observe
+    from hlopass.proof.verdict import judge, parse_requirements
+
+    requirements: Requirements = parse_requirements(require, max_copies, max_temp_bytes)
+    asked: tuple[Donation, ...] = ()
+    if isinstance(source, Rewritten):
+        asked = source.donations
+        raw, label = source.data(), label or source.program.source.label
+        entry = entry or source.program.entry_name
+    else:
+        raw, label = _bytes_of(source, label)
+    data = raw if isinstance(raw, bytes) else raw.encode()
+    observation = observe(
+        data, label, entry=entry, mode=mode, seed=seed, timeout=timeout, progress=progress
+    )
+    report, diagnostics = judge(observation, requirements, asked)
+    return Proof(report, diagnostics)
+
+
+def _manifest(donate: Donate | None) -> tuple[Manifest, str]:
+    if donate is None:
+        return Manifest(), "manifest"
+    if isinstance(donate, Manifest):
+        return donate, "manifest"
+    if isinstance(donate, (str, Path)):
+        return manifest.load(donate), str(donate)
+    return manifest.from_data(donate), "manifest"
+
+
+def _bytes_of(source: Any, label: str | None) -> tuple[bytes | str, str]:
+    """The source as bytes or text, and what to call it."""
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return source, label or "<text>"
+    if isinstance(source, (str, Path)):
+        shown = "<stdin>" if str(source) == STANDARD else str(source)
+        return read_bytes(source), label or shown
+    if isinstance(source, bytes):
+        return source, label or "<bytes>"
+    if hasattr(source, "compiler_ir"):
+        source = source.compiler_ir(dialect="stablehlo")
+    operation = getattr(source, "operation", None)
+    if operation is None or not hasattr(operation, "write_bytecode"):
+        message = f"cannot read a module from {type(source).__name__}"
+        legal = "a path, MLIR text or bytecode, an ir.Module or a jax.stages.Lowered"
+        raise HlopassError(Diagnostic("source-type", message, help=f"legal: {legal}"))
+    buffer = io.BytesIO()
+    operation.write_bytecode(buffer)
+    return buffer.getvalue(), label or "<module>"

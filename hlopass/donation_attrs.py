@@ -1,0 +1,97 @@
+"""Donation attributes: read from a program's entry, and written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import jaxlib.mlir.ir as ir
+
+from hlopass.diagnostics import Diagnostic
+from hlopass.donation import Donation
+from hlopass.program import ALIAS, DONOR, Program
+from hlopass.values import Value
+
+
+def read(program: Program) -> list[Donation]:
+    """The well-formed donations that the entry's arguments carry, in order of arguments.
+
+    An argument with both attributes, or a malformed one, is left out: `malformed` tells.
+    """
+    found = []
+    for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
+        if malformed(argument, attrs) is not None:
+            continue
+        result = alias_index(attrs.get(ALIAS))
+        if result is not None and result < len(program.results):
+            target = program.results[result]
+            found.append(Donation(argument, target, "alias", "frontend"))
+        elif DONOR in attrs and ir.BoolAttr(attrs[DONOR]).value:
+            found.append(Donation(argument, None, "donor", "frontend"))
+    return found
+
+
+def malformed(argument: Value, attrs: dict[str, ir.Attribute]) -> Diagnostic | None:
+    """What is wrong with an argument's donation attributes by themselves, if anything.
+
+    XLA reads `tf.aliasing_output` as any integer and `jax.buffer_donor` as any boolean,
+    `false` included, and ignores other kinds in silence (mlir_hlo_to_hlo.cc).
+    """
+    alias, donor = attrs.get(ALIAS), attrs.get(DONOR)
+    if alias is not None and donor is not None:
+        message = f"{argument} carries both {ALIAS} and {DONOR}"
+        return _finding("donation-both", message, argument, "XLA refuses both on one argument")
+    if alias is not None and alias_index(alias) is None:
+        message = f"{argument} carries {ALIAS} = {alias}, which is no result index"
+        hint = f"write an integer, as in {ALIAS} = 0 : i32; XLA ignores what is none"
+        return _finding("alias-malformed", message, argument, hint)
+    if donor is not None and not isinstance(donor, ir.BoolAttr):
+        message = f"{argument} carries {DONOR} as {donor}, which XLA ignores"
+        return _finding("donor-malformed", message, argument, f"write {DONOR} = true")
+    if donor is not None and not ir.BoolAttr(donor).value:
+        message = f"{argument} carries {DONOR} = false, yet XLA donates on any boolean"
+        return _finding("donor-false", message, argument, "remove the attribute")
+    return None
+
+
+def write(program: Program, donations: Iterable[Donation], cleared: Iterable[Value]) -> bool:
+    """Writes donations as argument attributes, and clears those of `cleared`.
+
+    Other arguments keep what they carry. Returns whether anything changed.
+    """
+    before = program.argument_attributes()
+    after = [dict(attrs) for attrs in before]
+    for argument in cleared:
+        after[argument.index].pop(ALIAS, None)
+        after[argument.index].pop(DONOR, None)
+    with program.context:
+        for donation in donations:
+            _write_one(after[donation.argument.index], donation)
+    if after == before:
+        return False
+    program.set_argument_attributes(after)
+    return True
+
+
+def _write_one(attrs: dict[str, ir.Attribute], donation: Donation) -> None:
+    """One argument's attributes; what says the same already is left as it is."""
+    if donation.result is None:
+        attrs.pop(ALIAS, None)
+        if not (isinstance(attrs.get(DONOR), ir.BoolAttr) and ir.BoolAttr(attrs[DONOR]).value):
+            attrs[DONOR] = ir.BoolAttr.get(True)
+        return
+    attrs.pop(DONOR, None)
+    if alias_index(attrs.get(ALIAS)) != donation.result.index:
+        index_type = ir.IntegerType.get_signless(32)
+        attrs[ALIAS] = ir.IntegerAttr.get(index_type, donation.result.index)
+
+
+def alias_index(attr: ir.Attribute | None) -> int | None:
+    """The result index of an alias attribute; None where it is missing, negative or no integer."""
+    if not isinstance(attr, ir.IntegerAttr) or isinstance(attr, ir.BoolAttr):
+        return None
+    value = int(ir.IntegerAttr(attr).value)
+    return value if value >= 0 else None
+
+
+def _finding(code: str, message: str, argument: Value, hint: str) -> Diagnostic:
+    return Diagnostic(code, message, argument.where, help=hint)

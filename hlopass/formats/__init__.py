@@ -1,0 +1,103 @@
+"""Formats of modules: recognised by content, read to a program, written from it."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import jaxlib.mlir.ir as ir
+
+from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.formats import bytecode, text
+from hlopass.jaxlib_compat import location_position, new_context
+from hlopass.program import PARSED_FROM, Program, Source
+
+Format = Literal["text", "bytecode"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_FOREIGN = (
+    (b"HloModule", "HLO text"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"BC\xc0\xde", "LLVM bitcode"),
+)
+
+
+def read(data: bytes | str, label: str, entry: str | None = None) -> Program:
+    """A program from the bytes of a file; `label` names it in diagnostics.
+
+    Raises HlopassError where the bytes are no module, or it has no entry function.
+    """
+    source, raw = _recognise(data, label)
+    with new_context() as context:
+        context.emit_error_diagnostics = False
+        try:
+            module = ir.Module.parse(raw)
+        except ir.MLIRError as error:
+            raise HlopassError(_parse_errors(error, source)) from None
+        except UnicodeDecodeError:
+            message = "not a module: it is bytecode in part only"
+            raise HlopassError(Diagnostic("format-unknown", message, Where(label))) from None
+        return Program(module, source, entry)
+
+
+def write(program: Program, format: Format) -> bytes:
+    """The bytes of a program; the same program gives the same bytes."""
+    if format == "bytecode":
+        return bytecode.write(program)
+    return text.write(program)
+
+
+def _recognise(data: bytes | str, label: str) -> tuple[Source, str | bytes]:
+    if isinstance(data, bytes) and data.startswith(bytecode.MAGIC):
+        return Source(label, "bytecode"), data
+    if isinstance(data, str):
+        written = data
+    else:
+        _refuse_foreign(data, label)
+        try:
+            written = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise HlopassError(_not_a_module("binary data", label)) from None
+    if not written.strip():
+        raise HlopassError(Diagnostic("module-empty", "the file is empty", Where(label)))
+    return Source(label, "text", written, text.has_locations(written)), written
+
+
+def _refuse_foreign(data: bytes, label: str) -> None:
+    for magic, name in _FOREIGN:
+        if data.lstrip()[: len(magic)] == magic or data.startswith(magic):
+            raise HlopassError(_not_a_module(name, label))
+    if b"\0" in data:
+        raise HlopassError(_not_a_module("binary data", label))
+
+
+def _not_a_module(what: str, label: str) -> Diagnostic:
+    message = f"not a module: {what}"
+    legal = "StableHLO or MHLO as MLIR text or bytecode"
+    return Diagnostic("format-unknown", message, Where(label), help=f"read is {legal}")
+
+
+def _parse_errors(error: ir.MLIRError, source: Source) -> list[Diagnostic]:
+    found = []
+    for item in error.error_diagnostics:
+        notes = [note.message for note in item.notes]
+        kept = tuple(_cut(note) for note in notes if not note.startswith("see current operation"))
+        where = _where(item.location, source)
+        found.append(Diagnostic("module-parse", _cut(item.message), where, notes=kept))
+    message = str(error).strip().splitlines()[0]
+    return found or [Diagnostic("module-parse", _cut(message), Where(source.label))]
+
+
+def _where(location: ir.Location, source: Source) -> Where:
+    position = location_position(location)
+    if position is None or position[0] != PARSED_FROM or position[1] == 0:
+        return Where(source.label)
+    _, line, column = position
+    return Where(source.label, line, column, snippet=source.line(line))
+
+
+def _cut(message: str, most: int = 300) -> str:
+    """One line of a message of MLIR's, in this project's style."""
+    line = " ".join(message.split()).rstrip(". ")
+    line = line[:1].lower() + line[1:] if line[1:2].islower() else line
+    return line if len(line) <= most else line[:most] + " ..."

@@ -1,0 +1,87 @@
+"""Runs the command line in a process of its own, so that a crash in C++ is a sentence.
+
+Parsing alone can kill a process. The parent has loaded no compiler: it waits, and says
+what happened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import IO
+
+from hlopass.diagnostics import CompilerDied, Diagnostic, render
+
+_RELAYED = (signal.SIGTERM, signal.SIGHUP)
+
+
+def guarded(body: Callable[[], int]) -> int:
+    """The exit status of `body`, run in a forked child; 4 where a signal ended it.
+
+    What C++ prints to the child's standard error is kept back; its last sentence becomes a
+    note where the child dies.
+    """
+    if not hasattr(os, "fork") or sys._xoptions:
+        return body()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as chatter:
+        child = os.fork()
+        if child == 0:
+            _run_child(body, chatter)
+        status = _wait(child)
+        if not os.WIFSIGNALED(status):
+            return os.WEXITSTATUS(status)
+        number = os.WTERMSIG(status)
+        if number in (*_RELAYED, signal.SIGINT):
+            return 128 + number
+        chatter.seek(0)
+        print(render(died(number, chatter.read())), file=sys.stderr)
+    return CompilerDied.exit_status
+
+
+def _run_child(body: Callable[[], int], chatter: IO[bytes]) -> None:
+    """Runs `body` with C's standard error kept back and Python's where it was; never returns."""
+    status = 1
+    try:
+        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+        os.dup2(chatter.fileno(), 2)
+        status = body()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+
+
+def _wait(child: int) -> int:
+    """The child's wait status; signals that ask this process to end go to the child."""
+
+    def relay(number: int, _: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, number)
+
+    for number in _RELAYED:
+        signal.signal(number, relay)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return os.waitpid(child, 0)[1]
+
+
+def died(number: int, chatter: bytes, stage: str = "reading the module") -> Diagnostic:
+    """A sentence for a process that a signal ended, with its own last words as a note."""
+    name = signal.Signals(number).name
+    message = f"the compiler crashed with {name} while {stage}"
+    return Diagnostic("compiler-crashed", message, notes=last_words(chatter))
+
+
+def last_words(chatter: bytes) -> tuple[str, ...]:
+    """The last line of C++'s that says why it aborts, without its stack trace."""
+    for line in reversed(chatter.decode(errors="replace").splitlines()):
+        for mark in ("LLVM ERROR:", "Check failed:", "Assertion "):
+            if mark in line:
+                return (line[line.index(mark) :].strip()[:300],)
+    return ()

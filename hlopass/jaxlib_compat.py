@@ -1,0 +1,79 @@
+"""Every private jaxlib name, and what differs between jaxlib 0.8 and 0.10.
+
+Nothing here imports `jax`. The MLIR half is imported by `rewrite`; the client half, which
+loads the compiler, is imported inside the functions that need it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import jaxlib.mlir.ir as ir
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+
+_FILE_LOCATION = re.compile(r'^loc\("((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+
+
+def new_context() -> ir.Context:
+    """An MLIR context with every dialect that frontends emit and jaxlib has.
+
+    Operations of other dialects are kept as they are (`allow_unregistered_dialects`).
+    """
+    context = ir.Context()
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context.append_dialect_registry(registry)
+    for register in (
+        stablehlo.register_dialect,
+        sdy.register_dialect,
+        mhlo.register_mhlo_dialect,
+        chlo.register_dialect,
+    ):
+        register(context)
+    context.load_all_available_dialects()
+    context.allow_unregistered_dialects = True
+    return context
+
+
+def location_name(location: ir.Location) -> str | None:
+    """The name in a `NameLoc`, or None.
+
+    jaxlib 0.10 has a class a kind of location; before there was one with `is_a_name()`.
+    """
+    kind = getattr(ir, "NameLoc", None)
+    if kind is not None:
+        return location.name_str if isinstance(location, kind) else None
+    return location.name_str if location.is_a_name() else None
+
+
+def location_position(location: ir.Location) -> tuple[str, int, int] | None:
+    """File, line and column of a location that is one, counting from 1, or None.
+
+    Read from its text: jaxlib 0.8 to 0.10 agree on that, and on no accessor.
+    """
+    found = _FILE_LOCATION.match(str(location))
+    if found is None:
+        return None
+    return found[1], int(found[2]), int(found[3])
+
+
+def set_argument_name(argument: ir.BlockArgument, name: str) -> None:
+    """Names a block argument by its location; jaxlib 0.8 cannot, and is left alone."""
+    if hasattr(argument, "set_location"):
+        argument.set_location(ir.Location.name(name, context=argument.context))
+
+
+@functools.cache
+def jaxlib_version() -> str:
+    """The installed version of jaxlib."""
+    import jaxlib.version
+
+    return str(jaxlib.version.__version__)
+
+
+def hlo_module_text(module: Any) -> str:
+    """The text of an HloModule of a compiled executable, header included."""
+    return str(module.to_string())

@@ -1,0 +1,48 @@
+"""What a pass is, and what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import jaxlib.mlir.ir as ir
+
+from hlopass.diagnostics import Diagnostic
+from hlopass.donation import Donation
+from hlopass.manifest import Manifest
+from hlopass.program import Program
+
+
+@dataclass
+class PassContext:
+    """What a pass may know, and where it puts what it finds.
+
+    Passes collect diagnostics instead of raising them, so that all mistakes are seen at
+    once; the pipeline stops after a pass that found errors.
+    """
+
+    program: Program
+    manifest: Manifest = Manifest()
+    manifest_label: str = "manifest"
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    donations: list[Donation] = field(default_factory=list)
+
+    def emit(self, diagnostic: Diagnostic) -> None:
+        """Notes a finding."""
+        self.diagnostics.append(diagnostic)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A rewriting of a module: a frozen dataclass whose fields are its options.
+
+    The first paragraph of the docstring says what it does; the rest shows a module before
+    and after. `name` is its spelling in pipelines, `changes` whether it can change a module.
+    """
+
+    name: ClassVar[str]
+    changes: ClassVar[bool] = True
+
+    def run(self, module: ir.Module, context: PassContext) -> bool:
+        """Rewrites the module in place; returns whether anything changed."""
+        raise NotImplementedError

@@ -1,0 +1,139 @@
+"""Finds donation attributes that XLA would ignore, refuse or crash on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import jaxlib.mlir.ir as ir
+
+from hlopass import donation_attrs
+from hlopass.diagnostics import Diagnostic, quoted
+from hlopass.donation import Donation, unfit
+from hlopass.entry import functions_of
+from hlopass.passes._base import Pass, PassContext
+from hlopass.program import (
+    ALIAS,
+    ARG_ATTRS,
+    DONOR,
+    MODULE_ALIAS,
+    MODULE_DONOR,
+    Program,
+    attribute_dicts,
+)
+from hlopass.values import Value
+
+
+@dataclass(frozen=True)
+class CheckDonation(Pass):
+    """Finds donation attributes that XLA would ignore, refuse or crash on.
+
+    MLIR verifies none of this: a string as a result index, index 9 of one result, or
+    `jax.buffer_donor = false` all parse, and compile in silence or end in a stack trace.
+
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 9 : i32}) -> tensor<4xf32>
+    // error: argument 0 'w' carries tf.aliasing_output = 9, but the only result is 0
+    ```
+    """
+
+    name: ClassVar[str] = "check-donation"
+    changes: ClassVar[bool] = False
+
+    def run(self, module: ir.Module, context: PassContext) -> bool:
+        context.diagnostics += check(context.program)
+        return False
+
+
+def check(program: Program) -> list[Diagnostic]:
+    """Everything wrong with a program's donation attributes, errors and warnings."""
+    donations = donation_attrs.read(program)
+    return [
+        *_malformed(program),
+        *_out_of_range(program),
+        *(finding for each in donations if (finding := _impossible(each)) is not None),
+        *_shared_results(donations),
+        *_module_level(program),
+        *_other_functions(program),
+    ]
+
+
+def _malformed(program: Program) -> Iterator[Diagnostic]:
+    for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
+        finding = donation_attrs.malformed(argument, attrs)
+        if finding is not None:
+            yield finding
+
+
+def _out_of_range(program: Program) -> Iterator[Diagnostic]:
+    count = len(program.results)
+    legal = {0: "there are no results", 1: "the only result is 0"}
+    for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
+        if ALIAS not in attrs or donation_attrs.malformed(argument, attrs) is not None:
+            continue
+        index = ir.IntegerAttr(attrs[ALIAS]).value
+        if index >= count:
+            shown = legal.get(count, f"results are 0 to {count - 1}")
+            message = f"{argument} carries {ALIAS} = {index}, but {shown}"
+            yield Diagnostic("alias-out-of-range", message, argument.where)
+
+
+def _impossible(each: Donation) -> Diagnostic | None:
+    """A donation that XLA cannot carry out, or that aborts it."""
+    reason = unfit(each.argument, each.result)
+    if reason is None or each.argument.bytes == 0:
+        return None
+    to = "" if each.result is None else f" to {each.result}"
+    message = f"cannot donate {each.argument}{to}: {reason.reason}"
+    return Diagnostic(reason.code, message, each.argument.where, notes=(reason.note,))
+
+
+def _shared_results(donations: list[Donation]) -> Iterator[Diagnostic]:
+    owners: dict[int, Value] = {}
+    for each in donations:
+        if each.result is None:
+            continue
+        owner = owners.setdefault(each.result.index, each.argument)
+        if owner is not each.argument:
+            message = f"{each.argument} and {owner} are both donated to {each.result}"
+            hint = "a result can take over one buffer"
+            yield Diagnostic("donate-result-taken", message, each.argument.where, help=hint)
+
+
+def _module_level(program: Program) -> Iterator[Diagnostic]:
+    attributes = program.module.operation.attributes
+    carriers = [
+        argument
+        for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True)
+        if ALIAS in attrs or DONOR in attrs
+    ]
+    if MODULE_ALIAS in attributes and str(attributes[MODULE_ALIAS]) != "[]" and carriers:
+        names = ", ".join(str(argument) for argument in carriers[:5])
+        more = f" and {len(carriers) - 5} more" if len(carriers) > 5 else ""
+        message = f"the module carries {MODULE_ALIAS}, which overrides the aliases of {names}{more}"
+        hint = f"remove {MODULE_ALIAS}, or the arguments' attributes"
+        yield Diagnostic("module-alias-overrides", message, program.where, help=hint)
+    if MODULE_DONOR in attributes:
+        message = f"the module carries {MODULE_DONOR}, which XLA ignores"
+        hint = f"a donor is an argument with {DONOR} = true"
+        yield Diagnostic("module-donor-ignored", message, program.where, "warning", help=hint)
+
+
+def _other_functions(program: Program) -> Iterator[Diagnostic]:
+    """XLA reads the entry's arguments only; what stands elsewhere means nothing."""
+    for name, function in functions_of(program.module).items():
+        if function == program.entry or ARG_ATTRS not in function.attributes:
+            continue
+        count = len(ir.ArrayAttr(function.attributes[ARG_ATTRS]))
+        dicts = attribute_dicts(function, ARG_ATTRS, count)
+        carrying = [str(i) for i, attrs in enumerate(dicts) if ALIAS in attrs or DONOR in attrs]
+        if carrying:
+            shown = f"{len(carrying)} arguments" if len(carrying) > 1 else f"argument {carrying[0]}"
+            message = f"{shown} of function {quoted(name)} carry donation attributes"
+            if len(carrying) == 1:
+                message = message.replace(
+                    " carry donation attributes", " carries a donation attribute"
+                )
+            hint = "XLA reads those of the entry only; --entry NAME picks another"
+            yield Diagnostic("donation-not-entry", message, program.where, "warning", help=hint)

@@ -1,0 +1,226 @@
+"""A loaded module: its entry function, and its arguments and results by index and name.
+
+The names of attributes stand here, once. Everything that asks what an argument is (its
+name, its bytes, whether a buffer of its type can be reused) asks this file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import jaxlib.mlir.ir as ir
+
+from hlopass.diagnostics import Diagnostic, Where
+from hlopass.entry import name_of, select_entry
+from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
+from hlopass.values import Role, Value
+
+ALIAS = "tf.aliasing_output"
+DONOR = "jax.buffer_donor"
+MODULE_ALIAS = "mhlo.input_output_alias"
+MODULE_DONOR = "mhlo.buffer_donor"
+RESULT_INFO = "jax.result_info"
+MEMORY_KIND = "mhlo.memory_kind"
+GLOBAL_CONSTANT = "jax.global_constant"
+TOKEN = "jax.token"
+ARG_ATTRS = "arg_attrs"
+RESULT_ATTRS = "res_attrs"
+
+PARSED_FROM = "-"
+"""The file name that MLIR's parser gives to positions in a text that has no file."""
+
+_NUMBERED = re.compile(r"(?:arg)?\d+$")
+_SSA_NAME = re.compile(r"%([\w$.-]+)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a module came from: `label` is its file name in diagnostics."""
+
+    label: str
+    format: Literal["text", "bytecode"]
+    text: str | None = None
+    has_locations: bool = True
+
+    def line(self, number: int) -> str:
+        """A line of the text, counting from 1; empty where there is none."""
+        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return (self.text or "").split("\n")
+
+
+class Program:
+    """A module in memory, with the function that XLA will run.
+
+    Raises HlopassError where there is no such function (see `entry.select_entry`).
+    """
+
+    def __init__(self, module: ir.Module, source: Source, entry: str | None = None) -> None:
+        self.module = module
+        self.source = source
+        self.warnings: list[Diagnostic] = []
+        where = Where(source.label)
+        self.entry = select_entry(module, entry, where, self.warnings.append)
+        self.where = self._entry_where()
+        signature = ir.FunctionType(ir.TypeAttr(self.entry.attributes["function_type"]).value)
+        arguments = self.entry.regions[0].blocks[0].arguments
+        self.arguments = tuple(
+            self._argument(index, argument, attrs)
+            for index, (argument, attrs) in enumerate(
+                zip(arguments, self.argument_attributes(), strict=True)
+            )
+        )
+        results = attribute_dicts(self.entry, RESULT_ATTRS, len(signature.results))
+        self.results = tuple(
+            _value("result", index, string_attr(attrs, RESULT_INFO), type_, attrs, self.where)
+            for index, (type_, attrs) in enumerate(zip(signature.results, results, strict=True))
+        )
+
+    @property
+    def context(self) -> ir.Context:
+        """The MLIR context of the module."""
+        return self.module.context
+
+    @property
+    def entry_name(self) -> str:
+        """The name of the entry function, as it is now."""
+        return name_of(self.entry)
+
+    def argument_attributes(self) -> list[dict[str, ir.Attribute]]:
+        """The attributes of each argument of the entry, as they are now."""
+        count = len(self.entry.regions[0].blocks[0].arguments)
+        return attribute_dicts(self.entry, ARG_ATTRS, count)
+
+    def set_argument_attributes(self, dicts: list[dict[str, ir.Attribute]]) -> None:
+        """Writes the attributes of each argument of the entry."""
+        set_attribute_dicts(self.entry, ARG_ATTRS, dicts)
+
+    def _argument(
+        self, index: int, argument: ir.BlockArgument, attrs: dict[str, ir.Attribute]
+    ) -> Value:
+        name = location_name(argument.location)
+        where = self.where
+        position = None if name is not None else self._position(argument.location)
+        if position is not None:
+            where = Where(self.source.label, *position)
+            name = self._written_name(*position)
+            if name is not None:
+                set_argument_name(argument, name)
+        return _value("argument", index, name, argument.type, attrs, where)
+
+    def _written_name(self, line: int, column: int) -> str | None:
+        """The SSA name at a place in the text (`%cache_k`), unless it is only a number."""
+        found = _SSA_NAME.match(self.source.line(line), column - 1)
+        return None if found is None or _NUMBERED.match(found[1]) else found[1]
+
+    def _entry_where(self) -> Where:
+        position = self._position(self.entry.location)
+        if position is not None:
+            return Where(self.source.label, *position)
+        text = self.source.text or ""
+        name = re.escape(self.entry_name)
+        found = re.search(rf'^ *"?func\.func\b.*@"?{name}\b', text, re.MULTILINE)
+        line = None if found is None else text.count("\n", 0, found.start()) + 1
+        return Where(self.source.label, line)
+
+    def _position(self, location: ir.Location) -> tuple[int, int] | None:
+        """Line and column in this program's own text, where the parser left them."""
+        position = location_position(location)
+        if position is None or position[0] != PARSED_FROM or self.source.text is None:
+            return None
+        return position[1], position[2]
+
+
+def attribute_dicts(function: ir.Operation, name: str, count: int) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each argument (ARG_ATTRS) or result (RESULT_ATTRS) of a function."""
+    if name not in function.attributes:
+        return [{} for _ in range(count)]
+    dicts = ir.ArrayAttr(function.attributes[name])
+    return [{item.name: item.attr for item in ir.DictAttr(attrs)} for attrs in dicts]
+
+
+def set_attribute_dicts(
+    function: ir.Operation, name: str, dicts: list[dict[str, ir.Attribute]]
+) -> None:
+    """Writes what `attribute_dicts` reads; where nothing is left, the attribute goes too."""
+    context = function.context
+    if any(dicts):
+        values = [ir.DictAttr.get(attrs, context=context) for attrs in dicts]
+        function.attributes[name] = ir.ArrayAttr.get(values, context=context)
+    elif name in function.attributes:
+        del function.attributes[name]
+
+
+def string_attr(attrs: dict[str, ir.Attribute], name: str) -> str | None:
+    """The text of a string attribute; None where it is missing, empty or no string."""
+    attr = attrs.get(name)
+    return (attr.value or None) if isinstance(attr, ir.StringAttr) else None
+
+
+def _value(
+    role: Role,
+    index: int,
+    name: str | None,
+    type_: ir.Type,
+    attrs: dict[str, ir.Attribute],
+    where: Where | None,
+) -> Value:
+    shape, size, obstacle = _layout(type_)
+    return Value(
+        role=role,
+        index=index,
+        name=name,
+        type=str(type_),
+        bytes=size,
+        shape=shape,
+        obstacle=obstacle,
+        internal=_internal(attrs),
+        memory_kind=string_attr(attrs, MEMORY_KIND),
+        where=where,
+    )
+
+
+def _internal(attrs: dict[str, ir.Attribute]) -> str | None:
+    """What the frontend added for itself, read off JAX's attributes."""
+    if GLOBAL_CONSTANT in attrs:
+        return f"the constant {string_attr(attrs, GLOBAL_CONSTANT)} of the frontend"
+    if TOKEN in attrs:
+        return "a token that orders side effects"
+    return None
+
+
+def _layout(type_: ir.Type) -> tuple[tuple[int, ...] | None, int | None, str | None]:
+    """Shape, bytes, and why a buffer of this type cannot be reused."""
+    text = str(type_)
+    if text in ("!stablehlo.token", "!mhlo.token"):
+        return None, None, "a token has no buffer"
+    if text.startswith("tuple<"):
+        return None, None, "a tuple is several buffers"
+    if not isinstance(type_, ir.RankedTensorType):
+        return None, None, f"{text} is not a ranked tensor"
+    bits = _element_bits(type_.element_type)
+    if bits is None:
+        return None, None, f"the size of an element of type {type_.element_type} is not known"
+    if not type_.has_static_shape:
+        return None, None, "its shape is dynamic"
+    shape = tuple(type_.shape)
+    size = (math.prod(shape) * bits + 7) // 8
+    return shape, size, "it holds no elements" if size == 0 else None
+
+
+def _element_bits(element: ir.Type) -> int | None:
+    """Bits of an element in an XLA buffer: i1 takes a byte, smaller types are packed."""
+    if isinstance(element, ir.IntegerType):
+        return 8 if element.width == 1 else element.width
+    if isinstance(element, ir.ComplexType):
+        half = _element_bits(element.element_type)
+        return None if half is None else 2 * half
+    if isinstance(element, ir.FloatType):
+        return element.width
+    return None

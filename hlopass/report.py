@@ -1,0 +1,132 @@
+"""What was asked, what was observed and what follows: the shape that reports share.
+
+`--report`, `verify --json` and the Python API show the same objects. Fields are added,
+never renamed; sizes are in bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from hlopass.diagnostics import Diagnostic
+from hlopass.donation import Donation
+
+Verdict = Literal["reused", "copied", "dropped", "unpaired", "not-run"]
+
+
+class Struct(msgspec.Struct, frozen=True):
+    """The base of everything in a report."""
+
+
+class Argument(Struct, frozen=True):
+    """A donated argument, by index and name."""
+
+    index: int
+    name: str | None
+    type: str
+    bytes: int | None
+
+
+class Result(Struct, frozen=True):
+    """A result that takes over an argument's buffer."""
+
+    index: int
+    name: str | None
+
+
+class Evidence(Struct, frozen=True):
+    """What was observed of one donation; None where it was not or cannot be.
+
+    `aliased`: the compiled module's alias table ties the argument to a result (to the one
+    asked for, where one was). `deleted`: the runtime took the input buffer away.
+    `same_buffer`: for each shard, the result lies where the argument lay.
+    """
+
+    aliased: bool | None = None
+    deleted: bool | None = None
+    same_buffer: tuple[bool, ...] | None = None
+
+
+class ReportedDonation(Struct, frozen=True):
+    """One donation with its verdict; `reason` says why it is not `reused`."""
+
+    argument: Argument
+    result: Result | None
+    kind: Literal["alias", "donor"]
+    origin: Literal["explicit", "frontend"]
+    verdict: Verdict = "not-run"
+    reason: str | None = None
+    optional: bool = False
+    evidence: Evidence = Evidence()
+
+
+class Pair(Struct, frozen=True, rename={"with_": "with"}):
+    """A figure of the program without its donations, and with them."""
+
+    without: int
+    with_: int
+
+
+class ReportedDiagnostic(Struct, frozen=True):
+    """A diagnostic as data; `where` as it is printed."""
+
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+    where: str | None = None
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+
+
+class Report(Struct, frozen=True):
+    """A whole report. What only a run can tell is None without one.
+
+    `ok`: nothing that was required is missing. `footprint` is argument + output - alias +
+    temp, as XLA's own peak figure leaves temp out. `copies` counts copy instructions in the
+    optimized HLO. `results_equal`: bit for bit, with and without donation.
+    """
+
+    ok: bool
+    fingerprint: str
+    version: int = 1
+    platform: str | None = None
+    devices: int = 1
+    donations: tuple[ReportedDonation, ...] = ()
+    copies: Pair | None = None
+    temp_bytes: Pair | None = None
+    footprint: Pair | None = None
+    reused_bytes: int | None = None
+    donated_bytes: int = 0
+    results_equal: bool | None = None
+    diagnostics: tuple[ReportedDiagnostic, ...] = ()
+
+    def to_json(self) -> str:
+        """The report as indented JSON."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
+
+
+def reported(diagnostic: Diagnostic) -> ReportedDiagnostic:
+    """A diagnostic as a report holds it."""
+    where = None if diagnostic.where is None else str(diagnostic.where)
+    return ReportedDiagnostic(
+        diagnostic.severity,
+        diagnostic.code,
+        diagnostic.message,
+        where,
+        diagnostic.notes,
+        diagnostic.help,
+    )
+
+
+def describe(donation: Donation) -> ReportedDonation:
+    """A donation as a report holds it, before anything was observed."""
+    argument, result = donation.argument, donation.result
+    return ReportedDonation(
+        Argument(argument.index, argument.name, argument.type, argument.bytes),
+        None if result is None else Result(result.index, result.name),
+        donation.kind,
+        donation.origin,
+        optional=donation.optional,
+    )

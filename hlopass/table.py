@@ -1,0 +1,99 @@
+"""A proof as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from hlopass.report import Argument, Report, ReportedDonation
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLES = {"reused": "green", "not-run": "dim"}
+_PIPE_WIDTH = 160
+
+
+def print_proof(report: Report, file: TextIO) -> None:
+    """Prints each donation with its verdict, and what all of them together save."""
+    from rich.console import Console
+
+    terminal = file.isatty()
+    console = Console(
+        file=file, width=None if terminal else _PIPE_WIDTH, highlight=False, soft_wrap=False
+    )
+    if report.donations:
+        console.print(_donations(report.donations))
+    for line in summary(report):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _donations(donations: tuple[ReportedDonation, ...]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("argument", justify="right")
+    table.add_column("name", overflow="fold")
+    table.add_column("type", overflow="fold")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("result", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    reasons = any(donation.reason for donation in donations)
+    if reasons:
+        table.add_column("reason", overflow="fold")
+    for donation in donations:
+        argument = donation.argument
+        cells = [
+            str(argument.index),
+            argument.name or "",
+            argument.type,
+            _bytes(argument),
+            _result(donation),
+        ]
+        row = [Text(cell) for cell in cells]
+        row.append(Text(donation.verdict, style=_STYLES.get(donation.verdict, "bold red")))
+        if reasons:
+            row.append(Text(donation.reason or ""))
+        table.add_row(*row)
+    return table
+
+
+def _bytes(argument: Argument) -> str:
+    return "?" if argument.bytes is None else f"{argument.bytes:,}"
+
+
+def _result(donation: ReportedDonation) -> str:
+    if donation.result is None:
+        return "(XLA chooses)" if donation.kind == "donor" else ""
+    name = donation.result.name
+    return str(donation.result.index) + ("" if name is None else f" {name}")
+
+
+def summary(report: Report) -> Iterator[str]:
+    """The figures of a report in sentences, one a line."""
+    count = len(report.donations)
+    if not count:
+        yield "the program donates nothing"
+        return
+    if report.reused_bytes is None:
+        yield f"{count} donated arguments, {report.donated_bytes:,} bytes; not run"
+    else:
+        reused = sum(donation.verdict == "reused" for donation in report.donations)
+        yield (
+            f"{reused} of {count} donated arguments reused: "
+            f"{report.reused_bytes:,} of {report.donated_bytes:,} bytes"
+        )
+    if report.footprint is not None:
+        without, with_ = report.footprint.without, report.footprint.with_
+        change = f"saves {without - with_:,}" if with_ <= without else f"{with_ - without:,} more"
+        yield f"footprint {without:,} bytes without donation, {with_:,} with it: {change}"
+    if report.copies is not None and report.temp_bytes is not None:
+        yield (
+            f"copies {report.copies.without} without donation, {report.copies.with_} with it; "
+            f"temp {report.temp_bytes.without:,} and {report.temp_bytes.with_:,} bytes"
+        )
+    if report.results_equal is not None:
+        equal = "equal bit for bit" if report.results_equal else "NOT equal"
+        yield f"results with and without donation are {equal}"

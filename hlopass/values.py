@@ -1,0 +1,145 @@
+"""An argument or a result, and how people point at them: by index, name or pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hlopass.diagnostics import Diagnostic, HlopassError, Where, nearest_or_list, quoted
+
+Role = Literal["argument", "result"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """An argument or a result of the entry function.
+
+    `bytes` is what XLA allocates for it (sub-byte elements are packed), None where that is
+    not known before the program runs. `obstacle` says why its buffer cannot be donated or
+    reused, `internal` why a person cannot have meant it, `where` the place in the source.
+    """
+
+    role: Role
+    index: int
+    name: str | None
+    type: str
+    bytes: int | None
+    shape: tuple[int, ...] | None = None
+    obstacle: str | None = None
+    internal: str | None = None
+    memory_kind: str | None = None
+    where: Where | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        name = "" if self.name is None else f" {quoted(self.name)}"
+        return f"{self.role} {self.index}{name}"
+
+    def described(self) -> str:
+        """The type with its bytes: `tensor<4xf32> (16 bytes)`."""
+        return self.type if self.bytes is None else f"{self.type} ({self.bytes} bytes)"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a selector found; `exact` where it named one value rather than a set."""
+
+    values: tuple[Value, ...]
+    exact: bool
+
+
+def select(selector: int | str, values: Sequence[Value], role: Role, asked_at: Where) -> Selection:
+    """The values that a selector of a manifest or spec means, in their own order.
+
+    An int or a string of digits is an index, "3:9" a half-open range of indices as in
+    Python, "re:..." a regular expression over the whole name, a string with `*` (any
+    characters) or `?` (one character) a glob; brackets and quotes are plain characters,
+    as they occur in pytree paths. A string that is a value's name means that one, whatever
+    it looks like.
+
+    Raises HlopassError where nothing is meant, or several by one name.
+    """
+    if isinstance(selector, int):
+        return Selection((_by_index(selector, values, role, asked_at),), exact=True)
+    named = tuple(value for value in values if value.name == selector)
+    if len(named) > 1:
+        indices = ", ".join(str(value.index) for value in named)
+        message = f"{len(named)} {role}s are called {quoted(selector)}: {indices}"
+        raise HlopassError(
+            Diagnostic("name-ambiguous", message, asked_at, help="say which by its index")
+        )
+    if named:
+        return Selection(named, exact=True)
+    if selector.isdecimal():
+        return Selection((_by_index(int(selector), values, role, asked_at),), exact=True)
+    bounds = re.fullmatch(r"(\d*):(\d*)", selector)
+    if bounds is not None and selector != ":":
+        return Selection(_by_range(selector, bounds, values, role, asked_at), exact=False)
+    return Selection(_by_pattern(selector, values, role, asked_at), exact=False)
+
+
+def _by_index(index: int, values: Sequence[Value], role: Role, asked_at: Where) -> Value:
+    if 0 <= index < len(values):
+        return values[index]
+    message = f"no {role} {index}: {_legal_indices(values, role)}"
+    raise HlopassError(Diagnostic("index-out-of-range", message, asked_at))
+
+
+def _legal_indices(values: Sequence[Value], role: Role) -> str:
+    if not values:
+        return f"the entry function has no {role}s"
+    return f"{role}s are 0 to {len(values) - 1}" if len(values) > 1 else f"the only {role} is 0"
+
+
+def _by_range(
+    text: str, bounds: re.Match[str], values: Sequence[Value], role: Role, asked_at: Where
+) -> tuple[Value, ...]:
+    start = int(bounds[1] or 0)
+    stop = int(bounds[2]) if bounds[2] else len(values)
+    if start >= stop:
+        message = f"range {quoted(text)} is empty: the end is not included"
+        raise HlopassError(Diagnostic("range-empty", message, asked_at))
+    if stop > len(values):
+        legal = _legal_indices(values, role)
+        message = f"range {quoted(text)} ends after the last {role}: {legal}"
+        raise HlopassError(Diagnostic("index-out-of-range", message, asked_at))
+    return tuple(values[start:stop])
+
+
+def _by_pattern(
+    selector: str, values: Sequence[Value], role: Role, asked_at: Where
+) -> tuple[Value, ...]:
+    found = tuple(
+        value
+        for value in values
+        if value.name is not None and compile_pattern(selector, asked_at).fullmatch(value.name)
+    )
+    if found or (selector == "*" and (found := tuple(values))):
+        return found
+    names = [value.name for value in values if value.name is not None]
+    message = f"{quoted(selector)} is the name of no {role}"
+    if is_pattern(selector):
+        message = f"pattern {quoted(selector)} matches no {role}"
+    if names:
+        hint = nearest_or_list(selector, names)
+    else:
+        hint = f"the {role}s have no names; {_legal_indices(values, role)}"
+    raise HlopassError(Diagnostic(f"{role}-unknown", message, asked_at, help=hint))
+
+
+def is_pattern(selector: str) -> bool:
+    """Whether a selector is a glob or a regular expression rather than a name."""
+    return selector.startswith("re:") or "*" in selector or "?" in selector
+
+
+def compile_pattern(selector: str, asked_at: Where) -> re.Pattern[str]:
+    """The regular expression of a glob or `re:` pattern; it must match the whole name."""
+    if not selector.startswith("re:"):
+        glob = re.escape(selector).replace(r"\*", ".*").replace(r"\?", ".")
+        return re.compile(glob, re.DOTALL)
+    try:
+        return re.compile(selector[3:])
+    except re.error as error:
+        message = f"{quoted(selector)} is not a regular expression: {error}"
+        raise HlopassError(Diagnostic("pattern-invalid", message, asked_at)) from None
