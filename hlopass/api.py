@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,15 +18,12 @@ from hlopass import fingerprint, formats, manifest, pipeline
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
-from hlopass.files import STANDARD, read_bytes
+from hlopass.files import read_bytes, shown
 from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import PassContext
 from hlopass.program import Program
 from hlopass.report import Report, ReportedDonation, describe, reported
-
-if TYPE_CHECKING:
-    from hlopass.proof.verdict import Requirements
 
 Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
 
@@ -36,13 +33,14 @@ class Rewritten:
     """A rewritten program.
 
     `changed`: whether anything differs from the input. `diagnostics`: warnings; errors are
-    raised.
+    raised. `costs`: by index of argument, why its reuse costs a copy.
     """
 
     program: Program = field(repr=False)
     donations: tuple[Donation, ...]
     changed: bool
     diagnostics: tuple[Diagnostic, ...]
+    costs: Mapping[int, str] = field(default_factory=dict, repr=False)
     raw: bytes | None = field(default=None, repr=False)
 
     def data(self, emit: Format | None = None) -> bytes:
@@ -69,7 +67,10 @@ class Rewritten:
         return Report(
             ok=True,
             fingerprint=fingerprint.of(self.program),
-            donations=tuple(describe(donation) for donation in self.donations),
+            donations=tuple(
+                describe(donation, self.costs.get(donation.argument.index))
+                for donation in self.donations
+            ),
             donated_bytes=sum(donation.argument.bytes or 0 for donation in self.donations),
             diagnostics=tuple(reported(diagnostic) for diagnostic in self.diagnostics),
         )
@@ -123,8 +124,14 @@ def rewrite(
         program.warnings = []
     context.diagnostics += program.warnings
     changed = pipeline.run(pipeline.default(), context) or renamed
-    kept = raw if isinstance(raw, bytes) else raw.encode()
-    return Rewritten(program, tuple(context.donations), changed, tuple(context.diagnostics), kept)
+    return Rewritten(
+        program,
+        tuple(context.donations),
+        changed,
+        tuple(context.diagnostics),
+        {index: str(conflict) for index, conflict in context.costs.items()},
+        raw,
+    )
 
 
 def verify(
@@ -147,10 +154,11 @@ def verify(
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
+    from hlopass.proof import verdict
+    from hlopass.proof.observation import Job
     from hlopass.proof.run import observe
-    from hlopass.proof.verdict import judge, parse_requirements
 
-    requirements: Requirements = parse_requirements(require, max_copies, max_temp_bytes)
+    required = verdict.requirements(require, max_copies, max_temp_bytes)
     asked: tuple[Donation, ...] = ()
     if isinstance(source, Rewritten):
         asked = source.donations
@@ -158,11 +166,9 @@ def verify(
         entry = entry or source.program.entry_name
     else:
         raw, label = _bytes_of(source, label)
-    data = raw if isinstance(raw, bytes) else raw.encode()
-    observation = observe(
-        data, label, entry=entry, mode=mode, seed=seed, timeout=timeout, progress=progress
-    )
-    report, diagnostics = judge(observation, requirements, asked)
+    job = Job(label, entry, mode, seed)
+    observation = observe(raw, job, timeout, progress)
+    report, diagnostics = verdict.judge(observation, required, asked, label)
     return Proof(report, diagnostics)
 
 
@@ -172,17 +178,16 @@ def _manifest(donate: Donate | None) -> tuple[Manifest, str]:
     if isinstance(donate, Manifest):
         return donate, "manifest"
     if isinstance(donate, (str, Path)):
-        return manifest.load(donate), str(donate)
+        return manifest.load(donate), shown(donate)
     return manifest.from_data(donate), "manifest"
 
 
-def _bytes_of(source: Any, label: str | None) -> tuple[bytes | str, str]:
-    """The source as bytes or text, and what to call it."""
+def _bytes_of(source: Any, label: str | None) -> tuple[bytes, str]:
+    """The source as bytes, and what to call it."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return source, label or "<text>"
+        return source.encode(), label or "<text>"
     if isinstance(source, (str, Path)):
-        shown = "<stdin>" if str(source) == STANDARD else str(source)
-        return read_bytes(source), label or shown
+        return read_bytes(source), label or shown(source)
     if isinstance(source, bytes):
         return source, label or "<bytes>"
     if hasattr(source, "compiler_ir"):

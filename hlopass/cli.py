@@ -284,7 +284,6 @@ def _run() -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]
         return 1
     except Exception as error:
         message = f"internal error: {type(error).__name__}: {error}"

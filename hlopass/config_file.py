@@ -6,14 +6,15 @@ Every mistake is collected before one error is raised, each at its JSON pointer.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where, nearest_or_list, quoted
-from hlopass.files import read_bytes
+from hlopass.files import read_bytes, shown
 
 
 def read(path: Path | str) -> Any:
@@ -21,18 +22,23 @@ def read(path: Path | str) -> Any:
 
     Raises HlopassError at the line and column of a syntax error or a repeated key.
     """
-    label = str(path)
+    label = shown(path)
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}"
         raise HlopassError(Diagnostic("file-syntax", message, Where(label))) from None
+    if not text.strip():
+        raise HlopassError(Diagnostic("file-syntax", "the file is empty", Where(label)))
     suffix = Path(path).suffix.lower()
-    if suffix == ".toml":
-        return _read_toml(text, label)
-    if suffix in (".yaml", ".yml"):
-        return _read_yaml(text, label)
-    return _read_json(text, label)
+    name, parse = _FORMATS.get(suffix, ("JSON", _read_json))
+    try:
+        return parse(text, label)
+    except RecursionError:
+        raise _syntax(text, label, f"not {name}: nested too deeply", None, None) from None
+    except ValueError as error:
+        message = f"not {name}: {_lower(str(error).partition(';')[0])}"
+        raise _syntax(text, label, message, None, None) from None
 
 
 def _read_json(text: str, label: str) -> Any:
@@ -48,16 +54,13 @@ def _read_json(text: str, label: str) -> Any:
     except json.JSONDecodeError as error:
         message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise _syntax(text, label, message, error.lineno, error.colno) from None
-    except RecursionError:
-        raise _syntax(text, label, "not JSON: nested too deeply", None, None) from None
     if repeated:
-        raise HlopassError(
-            Diagnostic(
-                "key-repeated", f"key {quoted(key)} stands twice in one object", Where(label)
-            )
-            for key in repeated
-        )
+        raise HlopassError(_repeated(key, Where(label)) for key in repeated)
     return data
+
+
+def _repeated(key: str, where: Where) -> Diagnostic:
+    return Diagnostic("key-repeated", f"key {quoted(key)} stands twice in one object", where)
 
 
 def _read_toml(text: str, label: str) -> Any:
@@ -66,13 +69,20 @@ def _read_toml(text: str, label: str) -> Any:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _syntax(text, label, f"not TOML: {_lower(str(error))}", None, None) from None
+        message, _, place = str(error).partition(" (at ")
+        found = re.match(r"line (\d+), column (\d+)", place)
+        line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, None)
+        raise _syntax(text, label, f"not TOML: {_lower(message)}", line, column) from None
 
 
 def _read_yaml(text: str, label: str) -> Any:
     import yaml
 
     try:
+        root = yaml.compose(text, yaml.SafeLoader)
+        repeated = list(_repeated_in_yaml(root, label))
+        if repeated:
+            raise HlopassError(repeated)
         return yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -81,6 +91,36 @@ def _read_yaml(text: str, label: str) -> Any:
     except yaml.YAMLError as error:
         message = f"not YAML: {_lower(str(error).splitlines()[0])}"
         raise _syntax(text, label, message, None, None) from None
+
+
+def _repeated_in_yaml(root: Any, label: str) -> Iterator[Diagnostic]:
+    """A finding for each key that stands twice in one mapping of a YAML node."""
+    import yaml
+
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys: set[tuple[str, str]] = set()
+            for key, value in node.value:
+                waiting.append(value)
+                if isinstance(key, yaml.ScalarNode):
+                    if (key.tag, key.value) in keys:
+                        mark = key.start_mark
+                        yield _repeated(key.value, Where(label, mark.line + 1, mark.column + 1))
+                    keys.add((key.tag, key.value))
+        else:
+            waiting += node.value
+
+
+_FORMATS = {
+    ".toml": ("TOML", _read_toml),
+    ".yaml": ("YAML", _read_yaml),
+    ".yml": ("YAML", _read_yaml),
+}
 
 
 def _syntax(
@@ -106,7 +146,7 @@ class Checker:
 
     def at(self, pointer: str) -> Where:
         """The place of a JSON pointer in this file."""
-        return Where(self.label, pointer=pointer or "/")
+        return Where(self.label, pointer=pointer or None)
 
     def add(self, code: str, message: str, pointer: str, help: str | None = None) -> None:
         """Notes one mistake."""
@@ -139,11 +179,15 @@ class Checker:
         except msgspec.ValidationError as error:
             legal = [member for member in get_args(type_) if not isinstance(member, type)]
             if str(error).startswith("Invalid enum value") and legal:
-                hint = nearest_or_list(str(value), [str(member) for member in legal])
-                self.add("value-illegal", f"illegal value {value!r}", pointer, hint)
+                hint = f"legal: {', '.join(map(str, legal))}"
+                if isinstance(value, str):
+                    hint = nearest_or_list(value, [str(member) for member in legal])
+                self.add("value-illegal", f"illegal value {_kind(value)}", pointer, hint)
             else:
-                message = str(error).split(" - at ")[0].replace("`", "")
-                self.add("value-type", _lower(message.replace(" | ", " or ")), pointer)
+                expected = str(error).split(" - at ")[0].split(", got")[0].replace("`", "")
+                words = re.sub(r"\w+", lambda word: _TYPES.get(word[0], word[0]), expected)
+                message = _lower(words.replace(" | ", " or "))
+                self.add("value-type", f"{message}, got {_kind(value)}", pointer)
 
     def items(self, data: Any, key: str) -> list[tuple[str, Any]]:
         """The items of a list under a top-level key, each with its pointer."""
@@ -159,11 +203,20 @@ class Checker:
             raise HlopassError(self.found)
 
 
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
-    if value is None:
-        return "null"
-    return names.get(type(value), f"the {type(value).__name__} {value!r}")
+_TYPES = {"int": "an integer", "str": "a string", "bool": "true or false"}
+"""What msgspec calls types, in the words of people who write files."""
+
+
+def _kind(value: Any, most: int = 60) -> str:
+    """What a value is: a scalar as it is written, an object or a list by that word."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    shown = quoted(value) if isinstance(value, str) else str(value)
+    return shown if len(shown) <= most else f"{shown[:most]}..."
 
 
 def _escape(key: str) -> str:

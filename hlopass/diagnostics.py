@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -98,6 +96,8 @@ def _snippet(where: Where, width: int = 120) -> list[str]:
 
 def did_you_mean(word: str, legal: Sequence[str]) -> str | None:
     """The legal word nearest to `word`, or None where none is near."""
+    import difflib
+
     near = difflib.get_close_matches(word, legal, n=1, cutoff=0.6)
     return near[0] if near else None
 
@@ -114,6 +114,6 @@ def nearest_or_list(word: str, legal: Sequence[str], most: int = 12) -> str:
 
 def quoted(text: str) -> str:
     """`text` in quotes: single ones, or double ones where it holds single ones."""
-    if "'" not in text and text.isprintable():
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False) if not text.isprintable() else f'"{text}"'
+    if not text.isprintable():
+        return repr(text)
+    return f'"{text}"' if "'" in text else f"'{text}'"

@@ -9,7 +9,7 @@ from hlopass.diagnostics import Where
 from hlopass.values import Value
 
 Kind = Literal["alias", "donor"]
-Origin = Literal["explicit", "frontend"]
+Origin = Literal["explicit", "frontend", "names", "dataflow"]
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,13 @@ def malformed(argument: Value, attrs: dict[str, ir.Attribute]) -> Diagnostic | N
     alias, donor = attrs.get(ALIAS), attrs.get(DONOR)
     if alias is not None and donor is not None:
         message = f"{argument} carries both {ALIAS} and {DONOR}"
-        return _finding("donation-both", message, argument, "XLA refuses both on one argument")
+        return _finding("donation-both", message, argument, "keep one: XLA refuses both")
     if alias is not None and alias_index(alias) is None:
         message = f"{argument} carries {ALIAS} = {alias}, which is no result index"
-        hint = f"write an integer, as in {ALIAS} = 0 : i32; XLA ignores what is none"
-        return _finding("alias-malformed", message, argument, hint)
+        hint = f"write the index of a result, as in {ALIAS} = 0 : i32"
+        known = isinstance(alias, (ir.IntegerAttr, ir.BoolAttr))
+        note = () if known else ("XLA ignores it in silence",)
+        return _finding("alias-malformed", message, argument, hint, note)
     if donor is not None and not isinstance(donor, ir.BoolAttr):
         message = f"{argument} carries {DONOR} as {donor}, which XLA ignores"
         return _finding("donor-malformed", message, argument, f"write {DONOR} = true")
@@ -59,17 +61,20 @@ def write(program: Program, donations: Iterable[Donation], cleared: Iterable[Val
     Other arguments keep what they carry. Returns whether anything changed.
     """
     before = program.argument_attributes()
-    after = [dict(attrs) for attrs in before]
+    changes: dict[int, dict[str, ir.Attribute]] = {}
     for argument in cleared:
-        after[argument.index].pop(ALIAS, None)
-        after[argument.index].pop(DONOR, None)
+        if ALIAS in before[argument.index] or DONOR in before[argument.index]:
+            attrs = changes.setdefault(argument.index, dict(before[argument.index]))
+            attrs.pop(ALIAS, None)
+            attrs.pop(DONOR, None)
     with program.context:
         for donation in donations:
-            _write_one(after[donation.argument.index], donation)
-    if after == before:
-        return False
-    program.set_argument_attributes(after)
-    return True
+            index = donation.argument.index
+            _write_one(changes.setdefault(index, dict(before[index])), donation)
+    changes = {index: attrs for index, attrs in changes.items() if attrs != before[index]}
+    if changes:
+        program.set_argument_attributes(changes)
+    return bool(changes)
 
 
 def _write_one(attrs: dict[str, ir.Attribute], donation: Donation) -> None:
@@ -93,5 +98,7 @@ def alias_index(attr: ir.Attribute | None) -> int | None:
     return value if value >= 0 else None
 
 
-def _finding(code: str, message: str, argument: Value, hint: str) -> Diagnostic:
-    return Diagnostic(code, message, argument.where, help=hint)
+def _finding(
+    code: str, message: str, argument: Value, hint: str, notes: tuple[str, ...] = ()
+) -> Diagnostic:
+    return Diagnostic(code, message, argument.where, notes=notes, help=hint)

@@ -47,7 +47,8 @@ def select_entry(
     function = functions[name]
     if not function.regions[0].blocks:
         message = f"function {quoted(name)} has no body"
-        raise HlopassError(Diagnostic("entry-no-body", message, where))
+        hint = nearest_or_list("", [n for n, each in functions.items() if each.regions[0].blocks])
+        raise HlopassError(Diagnostic("entry-no-body", message, where, help=hint))
     _warn(name, function, MAIN in functions, where, warn)
     return function
 
@@ -63,10 +64,12 @@ def rename_to_main(module: ir.Module, function: ir.Operation, where: Where) -> b
     if name != MAIN:
         if MAIN in functions_of(module):
             message = f"cannot rename {quoted(name)}: the module has a 'main' already"
-            raise HlopassError(Diagnostic("entry-rename", message, where))
+            hint = "leave out --rename-entry, or remove that one from the module"
+            raise HlopassError(Diagnostic("entry-rename", message, where, help=hint))
         ir.SymbolTable.replace_all_symbol_uses(name, MAIN, module.operation)
         ir.SymbolTable.set_symbol_name(function, MAIN)
-    ir.SymbolTable.set_visibility(function, "public")
+    if is_private(function):
+        ir.SymbolTable.set_visibility(function, "public")
     return True
 
 
@@ -94,11 +97,17 @@ def _only_public(functions: dict[str, ir.Operation], where: Where) -> str:
 
 
 def _no_function(module: ir.Module, where: Where) -> Diagnostic:
-    names = sorted({op.operation.name for op in module.body.operations})
+    names = [op.operation.name for op in module.body.operations]
     if not names:
         return Diagnostic("module-empty", "the module is empty", where)
     message = "the module has no func.func at its top level"
-    return Diagnostic("entry-missing", message, where, notes=(f"it holds {', '.join(names)}",))
+    inner = names.count("builtin.module")
+    if inner:
+        note = f"it holds {inner} modules" if inner > 1 else "it holds a module"
+        hint = "write the module to run to a file of its own"
+        return Diagnostic("entry-missing", message, where, notes=(note,), help=hint)
+    note = f"it holds {', '.join(dict.fromkeys(names))}"
+    return Diagnostic("entry-missing", message, where, notes=(note,))
 
 
 def _warn(

@@ -6,7 +6,6 @@ import contextlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,11 @@ from hlopass.diagnostics import Diagnostic, HlopassError, Where
 
 STANDARD = "-"
 """The name of standard input and output."""
+
+
+def shown(path: Path | str) -> str:
+    """What to call a file to read in diagnostics: its path, or `<stdin>` for `-`."""
+    return "<stdin>" if str(path) == STANDARD else str(path)
 
 
 def read_bytes(path: Path | str) -> bytes:
@@ -65,6 +69,8 @@ def _replace(target: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _temporary_beside(target: Path) -> Iterator[tuple[int, str]]:
+    import tempfile
+
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         yield descriptor, name
@@ -83,10 +89,11 @@ def _mode(target: Path) -> int:
 
 def _cannot(verb: str, path: Path | str, error: OSError | ValueError) -> Diagnostic:
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-    code = {
+    codes: dict[type[Exception], str] = {
         FileNotFoundError: "file-not-found",
         IsADirectoryError: "file-is-directory",
         PermissionError: "file-not-permitted",
-    }.get(type(error), f"file-{verb}")
+    }
+    code = codes.get(type(error), f"file-{verb}")
     message = f"cannot {verb} the file: {reason[:1].lower()}{reason[1:]}"
     return Diagnostic(code, message, Where(str(path)))

@@ -7,14 +7,14 @@ what happened.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import IO
 
-from hlopass.diagnostics import CompilerDied, Diagnostic, render
+from hlopass.diagnostics import CompilerDied, Diagnostic, Where, render
 
 _RELAYED = (signal.SIGTERM, signal.SIGHUP)
 
@@ -29,6 +29,8 @@ def guarded(body: Callable[[], int]) -> int:
         return body()
     sys.stdout.flush()
     sys.stderr.flush()
+    import tempfile
+
     with tempfile.TemporaryFile() as chatter:
         child = os.fork()
         if child == 0:
@@ -45,11 +47,15 @@ def guarded(body: Callable[[], int]) -> int:
 
 
 def _run_child(body: Callable[[], int], chatter: IO[bytes]) -> None:
-    """Runs `body` with C's standard error kept back and Python's where it was; never returns."""
+    """Runs `body` with C's standard error kept back and Python's where it was; never returns.
+
+    The process is short: garbage that is not collected costs nothing.
+    """
     status = 1
     try:
         sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
         os.dup2(chatter.fileno(), 2)
+        gc.disable()
         status = body()
     finally:
         for stream in (sys.stdout, sys.stderr):
@@ -71,11 +77,13 @@ def _wait(child: int) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def died(number: int, chatter: bytes, stage: str = "reading the module") -> Diagnostic:
+def died(
+    number: int, chatter: bytes, stage: str = "reading the module", where: Where | None = None
+) -> Diagnostic:
     """A sentence for a process that a signal ended, with its own last words as a note."""
     name = signal.Signals(number).name
     message = f"the compiler crashed with {name} while {stage}"
-    return Diagnostic("compiler-crashed", message, notes=last_words(chatter))
+    return Diagnostic("compiler-crashed", message, where, notes=last_words(chatter))
 
 
 def last_words(chatter: bytes) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ import re
 from typing import Any
 
 import jaxlib.mlir.ir as ir
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _mlirHlo, _sdy, _stablehlo
 
 _FILE_LOCATION = re.compile(r'^loc\("((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 
@@ -20,17 +19,18 @@ _FILE_LOCATION = re.compile(r'^loc\("((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 def new_context() -> ir.Context:
     """An MLIR context with every dialect that frontends emit and jaxlib has.
 
-    Operations of other dialects are kept as they are (`allow_unregistered_dialects`).
+    Operations of other dialects are kept as they are (`allow_unregistered_dialects`). The
+    dialects are registered without their Python classes, whose import takes 20 ms.
     """
     context = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
     for register in (
-        stablehlo.register_dialect,
-        sdy.register_dialect,
-        mhlo.register_mhlo_dialect,
-        chlo.register_dialect,
+        _stablehlo.register_dialect,
+        _sdy.register_dialect,
+        _mlirHlo.register_mhlo_dialect,
+        _chlo.register_dialect,
     ):
         register(context)
     context.load_all_available_dialects()
@@ -38,15 +38,14 @@ def new_context() -> ir.Context:
     return context
 
 
-def location_name(location: ir.Location) -> str | None:
+def location_name(location: Any) -> str | None:
     """The name in a `NameLoc`, or None.
 
     jaxlib 0.10 has a class a kind of location; before there was one with `is_a_name()`.
     """
     kind = getattr(ir, "NameLoc", None)
-    if kind is not None:
-        return location.name_str if isinstance(location, kind) else None
-    return location.name_str if location.is_a_name() else None
+    named = isinstance(location, kind) if kind is not None else location.is_a_name()
+    return str(location.name_str) if named else None
 
 
 def location_position(location: ir.Location) -> tuple[str, int, int] | None:
@@ -60,7 +59,23 @@ def location_position(location: ir.Location) -> tuple[str, int, int] | None:
     return found[1], int(found[2]), int(found[3])
 
 
-def set_argument_name(argument: ir.BlockArgument, name: str) -> None:
+def location_label(location: Any, parsed_from: str, label: str) -> str | None:
+    """A location in words: `label:line:column`, or a name, or None where it is unknown.
+
+    `parsed_from` is the file name of positions in the program's own text, `label` what to
+    call it instead.
+    """
+    name = location_name(location)
+    if name is not None:
+        return f"'{name}'"
+    position = location_position(location)
+    if position is None:
+        return None
+    file, line, column = position
+    return f"{label if file == parsed_from else file}:{line}:{column}"
+
+
+def set_argument_name(argument: Any, name: str) -> None:
     """Names a block argument by its location; jaxlib 0.8 cannot, and is left alone."""
     if hasattr(argument, "set_location"):
         argument.set_location(ir.Location.name(name, context=argument.context))

@@ -9,8 +9,9 @@ import msgspec
 
 from hlopass import config_file
 from hlopass.diagnostics import Where
+from hlopass.files import shown
 
-Automatic = Literal["off", "frontend"]
+Automatic = Literal["off", "frontend", "repair", "names", "dataflow"]
 Kind = Literal["alias", "donor"]
 Index = Annotated[int, msgspec.Meta(ge=0)]
 Selector = Index | str
@@ -33,7 +34,9 @@ class DonateEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole manifest. `keep` beats everything: those arguments are never donated.
 
-    `automatic`: `frontend` keeps the donations that the program carries, `off` drops them.
+    `automatic` is about donations that nobody asks for here: `frontend` keeps those that the
+    program carries, `off` drops them, `repair` keeps which arguments they donate and chooses
+    the results anew, `names` and `dataflow` add pairs that names or data flow show.
 
     """
 
@@ -54,7 +57,7 @@ def load(path: Path | str) -> Manifest:
 
     Raises HlopassError with every mistake in it.
     """
-    return from_data(config_file.read(path), str(path))
+    return from_data(config_file.read(path), shown(path))
 
 
 def from_data(data: Any, label: str = "manifest") -> Manifest:
@@ -70,7 +73,7 @@ def from_data(data: Any, label: str = "manifest") -> Manifest:
         if isinstance(item, dict):
             _check_entry(checker, item, pointer)
         else:
-            checker.value(item, Selector, pointer)
+            checker.value(item, Selector | DonateEntry, pointer)
     for pointer, item in checker.items(data, "keep"):
         checker.value(item, Selector, pointer)
     checker.finish()

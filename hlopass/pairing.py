@@ -1,30 +1,174 @@
-"""Which result each donated argument serves. Values in, pairs out; no MLIR."""
+"""Which result each donated argument serves. Values and a graph in, pairs out; no MLIR."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
+import numpy as np
+
+from hlopass import names
+from hlopass.reuse import Conflict, Reuse
 from hlopass.values import Value
 
+_COPY = 1e8
+_OTHER_NAME = 2e4
+_OTHER_TYPE = 2e2
+_UNWANTED = 0.5 * _COPY
+"""What it costs to leave an optional donation alone: less than a copy."""
 
-def pair(arguments: Sequence[Value], results: Sequence[Value]) -> dict[int, int]:
-    """Pairs donated arguments with results, index to index, each result once.
 
-    Same type first, then same byte size, both in order; memory kinds must agree. What is
-    left over finds no place in the answer.
-    """
+@dataclass
+class Pairs:
+    """Argument index to result index; and optional arguments that are left alone."""
+
+    results: dict[int, int] = field(default_factory=dict)
+    left: dict[int, Conflict] = field(default_factory=dict)
+
+
+class Pairing(Protocol):
+    """A way to pair: donated arguments, free results, and which arguments are optional."""
+
+    def __call__(
+        self, arguments: Sequence[Value], results: Sequence[Value], optional: Collection[int]
+    ) -> Pairs: ...
+
+
+def pair_in_order(
+    arguments: Sequence[Value], results: Sequence[Value], optional: Collection[int] = ()
+) -> Pairs:
+    """JAX's rule: same type first, then same byte size, first come first served."""
     pairs: dict[int, int] = {}
     free = [result for result in results if result.obstacle is None]
     for key in (_type, _size):
         waiting: dict[tuple[object, ...], list[Value]] = {}
-        for result in free:
+        for result in reversed(free):
             waiting.setdefault(key(result), []).append(result)
         for argument in arguments:
             if argument.index not in pairs and (queue := waiting.get(key(argument))):
-                pairs[argument.index] = queue.pop(0).index
+                pairs[argument.index] = queue.pop().index
         taken = set(pairs.values())
         free = [result for result in free if result.index not in taken]
-    return pairs
+    return Pairs(pairs)
+
+
+class FlowPairing:
+    """Pairs by data flow: the assignment that costs the fewest copies, over all at once.
+
+    Ties are broken by name (see `names.agree`), then by type, then by order.
+    """
+
+    def __init__(self, reuse: Reuse) -> None:
+        self.reuse = reuse
+
+    def __call__(
+        self, arguments: Sequence[Value], results: Sequence[Value], optional: Collection[int] = ()
+    ) -> Pairs:
+        pairs = Pairs()
+        free: dict[tuple[object, ...], list[Value]] = {}
+        for result in results:
+            if result.obstacle is None:
+                free.setdefault(_size(result), []).append(result)
+        groups: dict[tuple[object, ...], list[Value]] = {}
+        for argument in arguments:
+            groups.setdefault(_size(argument), []).append(argument)
+        for size, group in groups.items():
+            if size in free:
+                self._assign(group, free[size], optional, pairs)
+        return pairs
+
+    def _assign(
+        self,
+        arguments: Sequence[Value],
+        results: Sequence[Value],
+        optional: Collection[int],
+        pairs: Pairs,
+    ) -> None:
+        """Solves one group of equal sizes; an optional argument may also take nothing."""
+        costs = self._costs(arguments, results)
+        best = costs.argmin(axis=1)
+        if len(set(best.tolist())) == len(best) and not any(a.index in optional for a in arguments):
+            # Each argument gets the best of its row: no assignment costs less.
+            for argument, column in zip(arguments, best.tolist(), strict=True):
+                pairs.results[argument.index] = results[column].index
+            return
+        from scipy.optimize import linear_sum_assignment
+
+        leave = np.full((len(arguments), len(arguments)), 1e6 * _COPY)
+        for row, argument in enumerate(arguments):
+            if argument.index in optional:
+                leave[row, row] = _UNWANTED
+        rows, columns = linear_sum_assignment(np.hstack([costs, leave]))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            argument = arguments[row]
+            if column < len(results):
+                pairs.results[argument.index] = results[column].index
+            elif argument.index in optional:
+                conflict = self._least_conflict(argument, results)
+                if conflict is not None:
+                    pairs.left[argument.index] = conflict
+
+    def _costs(
+        self, arguments: Sequence[Value], results: Sequence[Value]
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """The cost of each pair, arguments down, results across."""
+        costs = _COPY * self.reuse.copies(
+            [argument.index for argument in arguments], [result.index for result in results]
+        )
+        types = np.array([result.type for result in results])
+        by_name: dict[str, list[int]] = {}
+        for column, result in enumerate(results):
+            if result.name is not None:
+                by_name.setdefault(names.tail(result.name), []).append(column)
+        across = np.arange(len(results))
+        for row, argument in enumerate(arguments):
+            costs[row] += _OTHER_NAME + _OTHER_TYPE * (types != argument.type)
+            if argument.name is not None:
+                for column in by_name.get(names.tail(argument.name), ()):
+                    if names.agree(argument.name, results[column].name):
+                        costs[row, column] -= _OTHER_NAME
+            costs[row] += ((across - row) / (len(results) + len(arguments))) ** 2
+        return costs
+
+    def _least_conflict(self, argument: Value, results: Sequence[Value]) -> Conflict | None:
+        """Why the best of the results would cost a copy; None where one is free."""
+        order = sorted(
+            results,
+            key=lambda result: (
+                not self.reuse.is_next_value(argument.index, result.index),
+                not names.agree(argument.name, result.name),
+            ),
+        )
+        conflicts = [self.reuse.conflict(argument.index, result.index) for result in order]
+        return None if None in conflicts else conflicts[0]
+
+
+def in_place_updates(
+    reuse: Reuse, arguments: Sequence[Value], results: Sequence[Value]
+) -> dict[int, int]:
+    """Pairs where the result is the argument's next value and reuse is free, each once.
+
+    Returned-unchanged arguments are no updates.
+    """
+    shown: list[Value] = []
+    for argument in arguments:
+        if any(_updates(reuse, argument, result) for result in results):
+            shown.append(argument)
+    pairs = FlowPairing(reuse)(shown, results).results
+    return {
+        index: result
+        for index, result in pairs.items()
+        if reuse.is_next_value(index, result) and reuse.conflict(index, result) is None
+    }
+
+
+def _updates(reuse: Reuse, argument: Value, result: Value) -> bool:
+    return (
+        _size(argument) == _size(result)
+        and reuse.is_next_value(argument.index, result.index)
+        and reuse.conflict(argument.index, result.index) is None
+    )
 
 
 def _type(value: Value) -> tuple[object, ...]:

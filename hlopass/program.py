@@ -6,15 +6,15 @@ name, its bytes, whether a buffer of its type can be reused) asks this file.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import jaxlib.mlir.ir as ir
 
-from hlopass.diagnostics import Diagnostic, Where
+from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.entry import name_of, select_entry
 from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
 from hlopass.values import Role, Value
@@ -50,7 +50,7 @@ class Source:
         """A line of the text, counting from 1; empty where there is none."""
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
-    @cached_property
+    @functools.cached_property
     def _lines(self) -> list[str]:
         return (self.text or "").split("\n")
 
@@ -67,19 +67,21 @@ class Program:
         self.warnings: list[Diagnostic] = []
         where = Where(source.label)
         self.entry = select_entry(module, entry, where, self.warnings.append)
-        self.where = self._entry_where()
+        self.where = self.where_of(self.entry)
+        self._layouts: dict[ir.Type, _Layout] = {}
+        self._attributes: tuple[ir.Attribute, list[dict[str, ir.Attribute]]] | None = None
         signature = ir.FunctionType(ir.TypeAttr(self.entry.attributes["function_type"]).value)
         arguments = self.entry.regions[0].blocks[0].arguments
+        self._count = len(arguments)
+        attributes = self.argument_attributes()
         self.arguments = tuple(
-            self._argument(index, argument, attrs)
-            for index, (argument, attrs) in enumerate(
-                zip(arguments, self.argument_attributes(), strict=True)
-            )
+            self._argument(index, argument, attributes[index])
+            for index, argument in enumerate(arguments)
         )
-        results = attribute_dicts(self.entry, RESULT_ATTRS, len(signature.results))
+        attributes = attribute_dicts(self.entry, RESULT_ATTRS, len(signature.results))
         self.results = tuple(
-            _value("result", index, string_attr(attrs, RESULT_INFO), type_, attrs, self.where)
-            for index, (type_, attrs) in enumerate(zip(signature.results, results, strict=True))
+            self._value("result", index, string_attr(attrs, RESULT_INFO), type_, attrs, self.where)
+            for index, (type_, attrs) in enumerate(zip(signature.results, attributes, strict=True))
         )
 
     @property
@@ -93,16 +95,31 @@ class Program:
         return name_of(self.entry)
 
     def argument_attributes(self) -> list[dict[str, ir.Attribute]]:
-        """The attributes of each argument of the entry, as they are now."""
-        count = len(self.entry.regions[0].blocks[0].arguments)
-        return attribute_dicts(self.entry, ARG_ATTRS, count)
+        """The attributes of each argument of the entry, as they are now; not to be changed."""
+        if ARG_ATTRS not in self.entry.attributes:
+            return [{} for _ in range(self._count)]
+        attr = self.entry.attributes[ARG_ATTRS]
+        if self._attributes is None or self._attributes[0] != attr:
+            self._attributes = attr, attribute_dicts(self.entry, ARG_ATTRS, self._count)
+        return self._attributes[1]
 
-    def set_argument_attributes(self, dicts: list[dict[str, ir.Attribute]]) -> None:
-        """Writes the attributes of each argument of the entry."""
-        set_attribute_dicts(self.entry, ARG_ATTRS, dicts)
+    def set_argument_attributes(self, changes: dict[int, dict[str, ir.Attribute]]) -> None:
+        """Gives some arguments of the entry, by index, other attributes."""
+        set_attribute_dicts(self.entry, ARG_ATTRS, self._count, changes)
+
+    def where_of(self, function: ir.Operation) -> Where:
+        """The place of a function in the source; without a line where that is not known."""
+        position = self._position(function.location)
+        if position is not None:
+            return Where(self.source.label, *position)
+        text = self.source.text or ""
+        name = re.escape(name_of(function))
+        found = re.search(rf'^ *"?func\.func\b.*@"?{name}\b', text, re.MULTILINE)
+        line = None if found is None else text.count("\n", 0, found.start()) + 1
+        return Where(self.source.label, line)
 
     def _argument(
-        self, index: int, argument: ir.BlockArgument, attrs: dict[str, ir.Attribute]
+        self, index: int, argument: ir.Value[ir.Type], attrs: dict[str, ir.Attribute]
     ) -> Value:
         name = location_name(argument.location)
         where = self.where
@@ -112,22 +129,37 @@ class Program:
             name = self._written_name(*position)
             if name is not None:
                 set_argument_name(argument, name)
-        return _value("argument", index, name, argument.type, attrs, where)
+        return self._value("argument", index, name, argument.type, attrs, where)
+
+    def _value(
+        self,
+        role: Role,
+        index: int,
+        name: str | None,
+        type_: ir.Type,
+        attrs: dict[str, ir.Attribute],
+        where: Where,
+    ) -> Value:
+        layout = self._layouts.get(type_)
+        if layout is None:
+            layout = self._layouts[type_] = _layout(type_)
+        return Value(
+            role=role,
+            index=index,
+            name=name,
+            type=layout.type,
+            bytes=layout.bytes,
+            shape=layout.shape,
+            obstacle=layout.obstacle,
+            internal=_internal(attrs) if attrs else None,
+            memory_kind=string_attr(attrs, MEMORY_KIND) if attrs else None,
+            where=where,
+        )
 
     def _written_name(self, line: int, column: int) -> str | None:
         """The SSA name at a place in the text (`%cache_k`), unless it is only a number."""
         found = _SSA_NAME.match(self.source.line(line), column - 1)
         return None if found is None or _NUMBERED.match(found[1]) else found[1]
-
-    def _entry_where(self) -> Where:
-        position = self._position(self.entry.location)
-        if position is not None:
-            return Where(self.source.label, *position)
-        text = self.source.text or ""
-        name = re.escape(self.entry_name)
-        found = re.search(rf'^ *"?func\.func\b.*@"?{name}\b', text, re.MULTILINE)
-        line = None if found is None else text.count("\n", 0, found.start()) + 1
-        return Where(self.source.label, line)
 
     def _position(self, location: ir.Location) -> tuple[int, int] | None:
         """Line and column in this program's own text, where the parser left them."""
@@ -142,19 +174,28 @@ def attribute_dicts(function: ir.Operation, name: str, count: int) -> list[dict[
     if name not in function.attributes:
         return [{} for _ in range(count)]
     dicts = ir.ArrayAttr(function.attributes[name])
-    return [{item.name: item.attr for item in ir.DictAttr(attrs)} for attrs in dicts]
+    return [_entries(ir.DictAttr(attrs)) for attrs in dicts]
+
+
+def _entries(attrs: ir.DictAttr) -> dict[str, ir.Attribute]:
+    named = (attrs[at] for at in range(len(attrs)))
+    return {item.name: item.attr for item in named}
 
 
 def set_attribute_dicts(
-    function: ir.Operation, name: str, dicts: list[dict[str, ir.Attribute]]
+    function: ir.Operation, name: str, count: int, changes: dict[int, dict[str, ir.Attribute]]
 ) -> None:
     """Writes what `attribute_dicts` reads; where nothing is left, the attribute goes too."""
-    context = function.context
-    if any(dicts):
-        values = [ir.DictAttr.get(attrs, context=context) for attrs in dicts]
-        function.attributes[name] = ir.ArrayAttr.get(values, context=context)
-    elif name in function.attributes:
-        del function.attributes[name]
+    with function.context:
+        values: list[ir.Attribute] = [ir.DictAttr.get({})] * count
+        if name in function.attributes:
+            values = [*ir.ArrayAttr(function.attributes[name])]
+        for index, attrs in changes.items():
+            values[index] = ir.DictAttr.get(attrs)
+        if any(len(ir.DictAttr(value)) for value in values):
+            function.attributes[name] = ir.ArrayAttr.get(values)
+        elif name in function.attributes:
+            del function.attributes[name]
 
 
 def string_attr(attrs: dict[str, ir.Attribute], name: str) -> str | None:
@@ -163,55 +204,42 @@ def string_attr(attrs: dict[str, ir.Attribute], name: str) -> str | None:
     return (attr.value or None) if isinstance(attr, ir.StringAttr) else None
 
 
-def _value(
-    role: Role,
-    index: int,
-    name: str | None,
-    type_: ir.Type,
-    attrs: dict[str, ir.Attribute],
-    where: Where | None,
-) -> Value:
-    shape, size, obstacle = _layout(type_)
-    return Value(
-        role=role,
-        index=index,
-        name=name,
-        type=str(type_),
-        bytes=size,
-        shape=shape,
-        obstacle=obstacle,
-        internal=_internal(attrs),
-        memory_kind=string_attr(attrs, MEMORY_KIND),
-        where=where,
-    )
-
-
 def _internal(attrs: dict[str, ir.Attribute]) -> str | None:
     """What the frontend added for itself, read off JAX's attributes."""
     if GLOBAL_CONSTANT in attrs:
-        return f"the constant {string_attr(attrs, GLOBAL_CONSTANT)} of the frontend"
+        name = string_attr(attrs, GLOBAL_CONSTANT)
+        return f"a constant of the frontend{'' if name is None else f', {quoted(name)}'}"
     if TOKEN in attrs:
         return "a token that orders side effects"
     return None
 
 
-def _layout(type_: ir.Type) -> tuple[tuple[int, ...] | None, int | None, str | None]:
-    """Shape, bytes, and why a buffer of this type cannot be reused."""
+class _Layout(NamedTuple):
+    """What a type says about a buffer; `obstacle`: why it cannot be reused."""
+
+    type: str
+    shape: tuple[int, ...] | None = None
+    bytes: int | None = None
+    obstacle: str | None = None
+
+
+def _layout(type_: ir.Type) -> _Layout:
     text = str(type_)
     if text in ("!stablehlo.token", "!mhlo.token"):
-        return None, None, "a token has no buffer"
+        return _Layout(text, obstacle="a token has no buffer")
     if text.startswith("tuple<"):
-        return None, None, "a tuple is several buffers"
+        return _Layout(text, obstacle="a tuple is several buffers")
     if not isinstance(type_, ir.RankedTensorType):
-        return None, None, f"{text} is not a ranked tensor"
+        return _Layout(text, obstacle=f"{text} is not a ranked tensor")
     bits = _element_bits(type_.element_type)
     if bits is None:
-        return None, None, f"the size of an element of type {type_.element_type} is not known"
+        element = type_.element_type
+        return _Layout(text, obstacle=f"the size of an element of type {element} is not known")
     if not type_.has_static_shape:
-        return None, None, "its shape is dynamic"
+        return _Layout(text, obstacle="its shape is dynamic")
     shape = tuple(type_.shape)
     size = (math.prod(shape) * bits + 7) // 8
-    return shape, size, "it holds no elements" if size == 0 else None
+    return _Layout(text, shape, size, "it holds no elements" if size == 0 else None)
 
 
 def _element_bits(element: ir.Type) -> int | None:

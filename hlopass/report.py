@@ -50,14 +50,19 @@ class Evidence(Struct, frozen=True):
 
 
 class ReportedDonation(Struct, frozen=True):
-    """One donation with its verdict; `reason` says why it is not `reused`."""
+    """One donation with its verdict.
+
+    `reason` says why it is not reused, or why its reuse costs a copy; `code` is the same as
+    one of a closed list (see `REASONS`).
+    """
 
     argument: Argument
     result: Result | None
     kind: Literal["alias", "donor"]
-    origin: Literal["explicit", "frontend"]
+    origin: Literal["explicit", "frontend", "names", "dataflow"]
     verdict: Verdict = "not-run"
     reason: str | None = None
+    code: str | None = None
     optional: bool = False
     evidence: Evidence = Evidence()
 
@@ -78,6 +83,7 @@ class ReportedDiagnostic(Struct, frozen=True):
     where: str | None = None
     notes: tuple[str, ...] = ()
     help: str | None = None
+    snippet: str | None = None
 
 
 class Report(Struct, frozen=True):
@@ -117,16 +123,19 @@ def reported(diagnostic: Diagnostic) -> ReportedDiagnostic:
         where,
         diagnostic.notes,
         diagnostic.help,
+        None if diagnostic.where is None else diagnostic.where.snippet,
     )
 
 
-def describe(donation: Donation) -> ReportedDonation:
-    """A donation as a report holds it, before anything was observed."""
+def describe(donation: Donation, cost: str | None = None) -> ReportedDonation:
+    """A donation as a report holds it, before anything was observed; `cost`: why it copies."""
     argument, result = donation.argument, donation.result
     return ReportedDonation(
         Argument(argument.index, argument.name, argument.type, argument.bytes),
         None if result is None else Result(result.index, result.name),
         donation.kind,
         donation.origin,
+        reason=None if cost is None else f"costs a copy: {cost}",
+        code=None if cost is None else "costs-copy",
         optional=donation.optional,
     )

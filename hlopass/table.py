@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _STYLES = {"reused": "green", "not-run": "dim"}
-_PIPE_WIDTH = 160
+_PIPE_WIDTH = 10_000
+"""In a pipe or a file nothing is folded: a table takes the width that it needs."""
 
 
 def print_proof(report: Report, file: TextIO) -> None:
@@ -55,9 +56,16 @@ def _donations(donations: tuple[ReportedDonation, ...]) -> Table:
         row = [Text(cell) for cell in cells]
         row.append(Text(donation.verdict, style=_STYLES.get(donation.verdict, "bold red")))
         if reasons:
-            row.append(Text(donation.reason or ""))
+            row.append(Text(_reason(donation)))
         table.add_row(*row)
     return table
+
+
+def _reason(donation: ReportedDonation) -> str:
+    """A reason short enough for a table; what a copy comes from is in the report."""
+    if donation.code == "costs-copy":
+        return "costs a copy"
+    return donation.reason or ""
 
 
 def _bytes(argument: Argument) -> str:
@@ -75,7 +83,6 @@ def summary(report: Report) -> Iterator[str]:
     """The figures of a report in sentences, one a line."""
     count = len(report.donations)
     if not count:
-        yield "the program donates nothing"
         return
     if report.reused_bytes is None:
         yield f"{count} donated arguments, {report.donated_bytes:,} bytes; not run"

@@ -110,21 +110,19 @@ def _by_range(
 def _by_pattern(
     selector: str, values: Sequence[Value], role: Role, asked_at: Where
 ) -> tuple[Value, ...]:
-    found = tuple(
-        value
-        for value in values
-        if value.name is not None and compile_pattern(selector, asked_at).fullmatch(value.name)
-    )
+    pattern = compile_pattern(selector, asked_at)
+    named = [value for value in values if value.name is not None]
+    found = tuple(value for value in named if pattern.fullmatch(value.name or ""))
     if found or (selector == "*" and (found := tuple(values))):
         return found
-    names = [value.name for value in values if value.name is not None]
+    names = [value.name for value in named if value.name is not None]
     message = f"{quoted(selector)} is the name of no {role}"
     if is_pattern(selector):
         message = f"pattern {quoted(selector)} matches no {role}"
     if names:
         hint = nearest_or_list(selector, names)
     else:
-        hint = f"the {role}s have no names; {_legal_indices(values, role)}"
+        hint = f"the {role}s have no names; " * bool(values) + _legal_indices(values, role)
     raise HlopassError(Diagnostic(f"{role}-unknown", message, asked_at, help=hint))
 
 

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from hlopass import formats
+from hlopass.formats.text import PARSER_LOCATION
 from hlopass.program import ALIAS, DONOR, Program
 
 _OURS = (ALIAS, DONOR)
 
 
-def skeleton(data: bytes) -> str:
+def skeleton(data: bytes, entry: str | None = None) -> str:
     """A module as generic text with its named locations, without donation attributes.
 
     Two modules with the same skeleton differ in donation alone.
     """
-    program = formats.read(data, "<skeleton>")
+    program = formats.read(data, "<skeleton>", entry)
     program.set_argument_attributes(
-        [
-            {name: attr for name, attr in attrs.items() if name not in _OURS}
-            for attrs in program.argument_attributes()
-        ]
+        {
+            index: {name: attr for name, attr in attrs.items() if name not in _OURS}
+            for index, attrs in enumerate(program.argument_attributes())
+        }
     )
     return _generic(program)
 
 
 def _generic(program: Program) -> str:
-    from hlopass.formats.text import _PARSER_LOCATION
-
-    text = program.module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-    return _PARSER_LOCATION.sub("loc(unknown)", str(text))
+    text = program.module.operation.get_asm(
+        binary=True,
+        print_generic_op_form=True,
+        enable_debug_info=True,
+        use_local_scope=True,
+    )
+    return PARSER_LOCATION.sub(b"loc(unknown)", text).decode()

@@ -3,7 +3,8 @@
 A file whose first lines are `// RUN: hlopass ... %s ... | filecheck %s` is run and its
 CHECK lines are matched against standard output. A RUN line without filecheck is compared,
 exit status and all, with the whole-text golden beside the file: `x.mlir`, `x.expected`.
-`%s` is the file, `%S` its folder, `%t` an empty temporary folder.
+`%s` is the file, `%S` its folder, `%t` an empty temporary folder; `< FILE` is standard input.
+`// REQUIRES: FEATURE` skips a file where jaxlib lacks something: see FEATURES.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 import io
 import re
 import shlex
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import jaxlib.mlir.ir as ir
 from click.testing import CliRunner
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
@@ -25,6 +28,16 @@ from hlopass.cli import cli
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
 _RUN = re.compile(r"^(?://|#|;) ?RUN: *(.*)$")
+_REQUIRES = re.compile(r"^(?://|#|;) ?REQUIRES: *(\S+)$", re.MULTILINE)
+_TEST_LINE = re.compile(r"^(?://|#|;) ?(?:RUN|CHECK[-A-Z]*): .*\n", re.MULTILINE)
+
+FEATURES: dict[str, tuple[Callable[[], bool], str]] = {
+    "ssa-names": (
+        lambda: hasattr(ir.BlockArgument, "set_location"),
+        "this jaxlib cannot give an argument a location, so SSA names are not kept",
+    ),
+}
+"""What a golden test may require of jaxlib: whether it is there, and the reason to skip."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +69,44 @@ class RunLine:
     def run(self) -> Outcome:
         """Runs it with the working directory that the caller has set."""
         stdin = self.stdin.read_bytes() if self.stdin is not None else None
-        result = CliRunner().invoke(cli, self.arguments, input=stdin, catch_exceptions=False)
+        result = CliRunner().invoke(
+            cli, self.arguments, input=stdin, catch_exceptions=False, prog_name="hlopass"
+        )
         return Outcome(result.exit_code, result.stdout_bytes, result.stderr)
+
+    @property
+    def prints_module(self) -> bool:
+        """Whether standard output is the rewritten module."""
+        return self.arguments[0] == "rewrite" and not {"-o", "--check"} & set(self.arguments)
+
+    def module(self) -> bytes:
+        """The module that it reads."""
+        return self._path(self.arguments[1]).read_bytes()
+
+    def option(self, name: str) -> str | None:
+        """The value of an option, or None."""
+        following = dict(zip(self.arguments, self.arguments[1:], strict=False))
+        return following.get(name)
+
+    def manifest(self) -> Path | None:
+        """The manifest that it reads, if any."""
+        named = self.option("--donate")
+        return None if named is None else self._path(named)
+
+    def _path(self, named: str) -> Path:
+        if named != "-":
+            return TESTDATA / named
+        assert self.stdin is not None, "a RUN line reads standard input, but has no < FILE"
+        return self.stdin
+
+
+def missing_feature(path: Path) -> str | None:
+    """The reason to skip a file where it requires what this jaxlib lacks."""
+    for name in _REQUIRES.findall(path.read_text()):
+        present, reason = FEATURES[name]
+        if not present():
+            return reason
+    return None
 
 
 def run_lines(path: Path, temporary: Path) -> list[RunLine]:
@@ -87,7 +136,11 @@ def _run_line(command: str, words: dict[str, str]) -> RunLine:
 
 
 def filecheck(path: Path, output: str) -> None:
-    """Matches the CHECK lines of `path` against `output`; fails with filecheck's message."""
+    """Matches the CHECK lines of `path` against `output`; fails with filecheck's message.
+
+    An output that is its input, comments and all, does not match its own CHECK lines.
+    """
+    output = _TEST_LINE.sub("", output)
     options = Options(match_filename=str(path))
     said = io.StringIO()
     with path.open() as file, redirect_stdout(said), redirect_stderr(said):

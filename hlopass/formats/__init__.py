@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import jaxlib.mlir.ir as ir
@@ -20,6 +22,9 @@ _FOREIGN = (
     (b"PK\x03\x04", "a zip archive"),
     (b"BC\xc0\xde", "LLVM bitcode"),
 )
+
+_JSON = re.compile(r"\s*[\[{](?!-#)")
+_UNHELPFUL_NOTES = ("see current operation", "Available dialects")
 
 
 def read(data: bytes | str, label: str, entry: str | None = None) -> Program:
@@ -60,6 +65,8 @@ def _recognise(data: bytes | str, label: str) -> tuple[Source, str | bytes]:
             raise HlopassError(_not_a_module("binary data", label)) from None
     if not written.strip():
         raise HlopassError(Diagnostic("module-empty", "the file is empty", Where(label)))
+    if _JSON.match(written):
+        raise HlopassError(_not_a_module("JSON", label))
     return Source(label, "text", written, text.has_locations(written)), written
 
 
@@ -73,19 +80,40 @@ def _refuse_foreign(data: bytes, label: str) -> None:
 
 def _not_a_module(what: str, label: str) -> Diagnostic:
     message = f"not a module: {what}"
-    legal = "StableHLO or MHLO as MLIR text or bytecode"
-    return Diagnostic("format-unknown", message, Where(label), help=f"read is {legal}")
+    legal = "StableHLO or MHLO, as MLIR text or bytecode"
+    return Diagnostic("format-unknown", message, Where(label), help=f"legal: {legal}")
 
 
 def _parse_errors(error: ir.MLIRError, source: Source) -> list[Diagnostic]:
     found = []
     for item in error.error_diagnostics:
-        notes = [note.message for note in item.notes]
-        kept = tuple(_cut(note) for note in notes if not note.startswith("see current operation"))
         where = _where(item.location, source)
-        found.append(Diagnostic("module-parse", _cut(item.message), where, notes=kept))
+        notes = _notes(item.notes, source)
+        if where.line is not None and _at_end(where.line, where.column or 1, source):
+            notes += ("the text ends there: it may have been cut short",)
+        hint = None
+        if "not found for custom op" in item.message:
+            hint = "operations of other dialects are read in MLIR's generic form only"
+        message = _cut(item.message.replace("`", "'"))
+        found.append(Diagnostic("module-parse", message, where, notes=notes, help=hint))
     message = str(error).strip().splitlines()[0]
     return found or [Diagnostic("module-parse", _cut(message), Where(source.label))]
+
+
+def _notes(notes: Sequence[ir.DiagnosticInfo], source: Source) -> tuple[str, ...]:
+    """MLIR's notes that help, each with its line."""
+    found = []
+    for note in notes:
+        if not note.message.startswith(_UNHELPFUL_NOTES):
+            line = _where(note.location, source).line
+            found.append(_cut(note.message) + ("" if line is None else f": line {line}"))
+    return tuple(found)
+
+
+def _at_end(line: int, column: int, source: Source) -> bool:
+    """Whether nothing follows a place in the text."""
+    rest = (source.text or "").split("\n")[line - 1 :]
+    return not "".join([rest[0][column - 1 :], *rest[1:]]).strip() if rest else True
 
 
 def _where(location: ir.Location, source: Source) -> Where:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from hlopass.program import Program
 
 _LOCATION = re.compile(r'\bloc\((?:#|"|unknown|callsite|fused)')
-_PARSER_LOCATION = re.compile(r'loc\("-":\d+:\d+(?: to (?:\d+)?:\d+)?\)')
+PARSER_LOCATION = re.compile(rb'loc\("-":\d+:\d+(?: to (?:\d+)?:\d+)?\)')
+"""A position in a text that was parsed without a file name."""
 
 
 def has_locations(text: str) -> bool:
@@ -23,22 +24,23 @@ def write(program: Program) -> bytes:
     Arguments keep the names that they had as SSA values (`%cache_k`).
     """
     if program.source.has_locations:
-        return with_locations(program).encode()
-    return (_print(program, use_name_loc_as_prefix=True) + "\n").encode()
+        return with_locations(program)
+    return _print(program, use_name_loc_as_prefix=True)
 
 
-def with_locations(program: Program) -> str:
+def with_locations(program: Program) -> bytes:
     """A program as text with its locations, but without those that parsing it made up.
 
     Where the source itself has positions in a file called "-", all of them stay.
     """
     text = _print(program, enable_debug_info=True)
     source = program.source.text
-    if source is None or _PARSER_LOCATION.search(source):
+    if source is None or 'loc("-":' in source:
         return text
-    return _PARSER_LOCATION.sub("loc(unknown)", text)
+    return PARSER_LOCATION.sub(b"loc(unknown)", text)
 
 
-def _print(program: Program, **options: bool) -> str:
-    text = program.module.operation.get_asm(assume_verified=True, **options)
-    return text.rstrip("\n") if isinstance(text, str) else ""
+def _print(program: Program, **options: bool) -> bytes:
+    text = program.module.operation.get_asm(binary=True, assume_verified=True, **options)
+    assert isinstance(text, bytes)
+    return text.rstrip(b"\n") + b"\n"

@@ -11,6 +11,7 @@ from hlopass.diagnostics import Diagnostic
 from hlopass.donation import Donation
 from hlopass.manifest import Manifest
 from hlopass.program import Program
+from hlopass.reuse import Conflict
 
 
 @dataclass
@@ -26,6 +27,7 @@ class PassContext:
     manifest_label: str = "manifest"
     diagnostics: list[Diagnostic] = field(default_factory=list)
     donations: list[Donation] = field(default_factory=list)
+    costs: dict[int, Conflict] = field(default_factory=dict)
 
     def emit(self, diagnostic: Diagnostic) -> None:
         """Notes a finding."""
@@ -41,7 +43,7 @@ class Pass:
     """
 
     name: ClassVar[str]
-    changes: ClassVar[bool] = True
+    verifies: ClassVar[bool] = True
 
     def run(self, module: ir.Module, context: PassContext) -> bool:
         """Rewrites the module in place; returns whether anything changed."""

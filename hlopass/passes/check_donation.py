@@ -39,7 +39,7 @@ class CheckDonation(Pass):
     """
 
     name: ClassVar[str] = "check-donation"
-    changes: ClassVar[bool] = False
+    verifies: ClassVar[bool] = False
 
     def run(self, module: ir.Module, context: PassContext) -> bool:
         context.diagnostics += check(context.program)
@@ -106,7 +106,7 @@ def _module_level(program: Program) -> Iterator[Diagnostic]:
     carriers = [
         argument
         for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True)
-        if ALIAS in attrs or DONOR in attrs
+        if ALIAS in attrs
     ]
     if MODULE_ALIAS in attributes and str(attributes[MODULE_ALIAS]) != "[]" and carriers:
         names = ", ".join(str(argument) for argument in carriers[:5])
@@ -136,4 +136,5 @@ def _other_functions(program: Program) -> Iterator[Diagnostic]:
                     " carry donation attributes", " carries a donation attribute"
                 )
             hint = "XLA reads those of the entry only; --entry NAME picks another"
-            yield Diagnostic("donation-not-entry", message, program.where, "warning", help=hint)
+            where = program.where_of(function)
+            yield Diagnostic("donation-not-entry", message, where, "warning", help=hint)

@@ -1,0 +1,263 @@
+"""A program's graph for pairing: who reads and writes what, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jaxlib.mlir.ir as ir
+
+from hlopass.entry import functions_of
+from hlopass.flow import Effect, Graph, Node
+from hlopass.jaxlib_compat import location_label
+from hlopass.operations import ANNOTATIONS, EFFECTS
+from hlopass.program import PARSED_FROM, Program
+from hlopass.reuse import Reuse
+
+_MOST_NODES = 2_000_000
+"""Where writing out calls would make a graph larger than this, they stay single nodes."""
+
+Values = dict[Any, Any]
+"""What each MLIR value is in the graph: a number, or a tuple of them for a tuple."""
+
+
+def graph_of(program: Program) -> Graph:
+    """The graph of a program's entry, calls and branches written out."""
+    return _Builder(program).build()
+
+
+def analyse(program: Program) -> Reuse:
+    """Which results of a program can be written over which arguments."""
+    return Reuse(
+        graph_of(program),
+        [argument.type for argument in program.arguments],
+        [result.type for result in program.results],
+    )
+
+
+class _Kind(NamedTuple):
+    """How operations of one name are added; neither effect nor handler for a terminator."""
+
+    name: str
+    effect: Effect | None
+    handle: Callable[[_Builder, ir.Operation, Values], None] | None
+
+
+class _Builder:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.functions = functions_of(program.module)
+        self.graph = Graph(len(program.arguments), place=self._place)
+        self.operations: list[ir.Operation] = []
+        self.kinds: dict[str, _Kind] = {}
+        self.shapes: dict[tuple[ir.Type, ir.Type], Effect] = {}
+        self.calling: list[str] = []
+
+    def build(self) -> Graph:
+        block = self.program.entry.regions[0].blocks[0]
+        values: Values = {argument: at for at, argument in enumerate(block.arguments)}
+        self.graph.results = [_one(value) for value in self._block(block, values)]
+        return self.graph
+
+    def _place(self, position: int) -> str | None:
+        label = self.program.source.label
+        return location_label(self.operations[position].location, PARSED_FROM, label)
+
+    def _block(self, block: ir.Block, values: Values) -> list[Any]:
+        """Adds the operations of a block; returns what its terminator returns.
+
+        The bulk of a program has one result and a known effect: that path is kept short.
+        """
+        graph, kinds = self.graph, self.kinds
+        new_node, append = tuple.__new__, self.graph.nodes.append
+        for view in block.operations:
+            operation = view.operation
+            full_name = operation.name
+            kind = kinds.get(full_name) or self._kind(full_name)
+            if kind.handle is not None:
+                kind.handle(self, operation, values)
+            elif kind.effect is None:
+                return [values[operand] for operand in operation.operands]
+            else:
+                operands = tuple([values[operand] for operand in operation.operands])
+                self.operations.append(operation)
+                append(new_node(Node, (kind.name, kind.effect, operands, graph.values, 1, ())))
+                values[operation.result] = graph.values
+                graph.values += 1
+        return []
+
+    def _kind(self, full_name: str) -> _Kind:
+        """How operations of a name are added, remembered."""
+        name = full_name.partition(".")[2]
+        effect: Effect | None = EFFECTS.get(name, Effect.OPAQUE)
+        handle = _SPECIAL.get(name)
+        if name == "return":
+            effect = None
+        elif handle is None and name not in _SIMPLE:
+            handle = _Builder._other
+        self.kinds[full_name] = kind = _Kind(name, effect, handle)
+        return kind
+
+    def _add(
+        self,
+        operation: ir.Operation,
+        name: str,
+        effect: Effect,
+        operands: tuple[int, ...],
+        values: Values,
+        after: tuple[int, ...] = (),
+    ) -> None:
+        """Adds a node for an operation; its results become known."""
+        results = operation.results
+        count = len(results)
+        self.operations.append(operation)
+        first = self.graph.add(name, effect, operands, count or 1, after)
+        for offset in range(count):
+            values[results[offset]] = first + offset
+
+    def _other(self, operation: ir.Operation, values: Values) -> None:
+        """An operation of any form: it reads all that it can see."""
+        name = self.kinds[operation.name].name
+        operands = self._operands(operation, values) + self._captured(operation, values)
+        self._add(operation, name, EFFECTS.get(name, Effect.OPAQUE), operands, values)
+
+    def _operands(self, operation: ir.Operation, values: Values) -> tuple[int, ...]:
+        found: list[int] = []
+        for operand in operation.operands:
+            value = values[operand]
+            found.extend(value if isinstance(value, tuple) else (value,))
+        return tuple(found)
+
+    def _captured(self, operation: ir.Operation, values: Values) -> tuple[int, ...]:
+        """Values from outside that an operation's regions read, each once."""
+        found: dict[int, None] = {}
+        for region in operation.regions:
+            for block in region.blocks:
+                for view in block.operations:
+                    inner = view.operation
+                    for operand in inner.operands:
+                        value = values.get(operand)
+                        if value is not None:
+                            found.update(dict.fromkeys(value if _several(value) else (value,)))
+                    if inner.regions:
+                        found.update(dict.fromkeys(self._captured(inner, values)))
+        return tuple(found)
+
+    def _reshape(self, operation: ir.Operation, values: Values) -> None:
+        """`reshape`, and `broadcast_in_dim` that only adds dimensions of size one."""
+        operand, result = operation.operands[0].type, operation.result.type
+        types = (operand, result)
+        effect = self.shapes.get(types)
+        if effect is None:
+            broadcast = operation.name.endswith("broadcast_in_dim")
+            if operand == result:
+                effect = Effect.IDENTITY
+            elif broadcast and _shape(operand) != _shape(result):
+                effect = Effect.INDEXED
+            else:
+                effect = Effect.RESHAPE
+            self.shapes[types] = effect
+        name = self.kinds[operation.name].name
+        self._add(operation, name, effect, (_one(values[operation.operands[0]]),), values)
+
+    def _call(self, operation: ir.Operation, values: Values) -> None:
+        attribute = "callee" if "callee" in operation.attributes else "decomposition"
+        name = ir.FlatSymbolRefAttr(operation.attributes[attribute]).value
+        function = self.functions.get(name)
+        full = len(self.graph.nodes) > _MOST_NODES
+        if function is None or name in self.calling or full or not function.regions[0].blocks:
+            self._add(operation, name, Effect.OPAQUE, self._operands(operation, values), values)
+            return
+        self.calling.append(name)
+        block = function.regions[0].blocks[0]
+        given = [values[operand] for operand in operation.operands]
+        returned = self._block(block, dict(zip(block.arguments, given, strict=True)))
+        self.calling.pop()
+        values.update(zip(operation.results, returned, strict=True))
+
+    def _branches(self, operation: ir.Operation, values: Values) -> None:
+        """A conditional: each branch written out, each result one of theirs."""
+        seen = self._captured(operation, values) + self._operands(operation, values)
+        returned = [self._block(region.blocks[0], values) for region in operation.regions]
+        name = operation.name.partition(".")[2]
+        for at, result in enumerate(operation.results):
+            operands = tuple(_one(values_of[at]) for values_of in returned)
+            self.operations.append(operation)
+            values[result] = self.graph.add(name, Effect.CHOICE, operands, 1, seen)
+
+    def _manual(self, operation: ir.Operation, values: Values) -> None:
+        """A region run in place of the operation (`sdy.manual_computation`)."""
+        block = operation.regions[0].blocks[0]
+        for operand, argument in zip(operation.operands, block.arguments, strict=True):
+            values[argument] = values[operand]
+        returned = self._block(block, values)
+        values.update(zip(operation.results, returned, strict=True))
+
+    def _tuple(self, operation: ir.Operation, values: Values) -> None:
+        values[operation.results[0]] = tuple(values[operand] for operand in operation.operands)
+
+    def _element(self, operation: ir.Operation, values: Values) -> None:
+        whole = values[operation.operands[0]]
+        if _several(whole):
+            index = ir.IntegerAttr(operation.attributes["index"]).value
+            values[operation.results[0]] = whole[index]
+        else:
+            name = operation.name.partition(".")[2]
+            self._add(operation, name, Effect.OPAQUE, (whole,), values)
+
+    def _custom_call(self, operation: ir.Operation, values: Values) -> None:
+        attributes = operation.attributes
+        target = str(attributes["call_target_name"]).strip('"@')
+        operands = self._operands(operation, values)
+        effect = Effect.OPAQUE
+        if target in ANNOTATIONS and len(operands) == len(operation.results):
+            effect = Effect.IDENTITY
+        elif (updated := _updated_operand(attributes)) is not None and len(operation.results) == 1:
+            effect = Effect.UPDATE
+            operands = (operands[updated], *operands[:updated], *operands[updated + 1 :])
+        self._add(operation, target, effect, operands, values)
+
+
+_SIMPLE = {name for name in EFFECTS if EFFECTS[name] in (Effect.ELEMENTWISE, Effect.INDEXED)}
+_SIMPLE |= {"constant", "iota"}
+"""Operations that have one result and no region that reads from outside."""
+
+_SPECIAL = {
+    "reshape": _Builder._reshape,
+    "broadcast_in_dim": _Builder._reshape,
+    "call": _Builder._call,
+    "composite": _Builder._call,
+    "if": _Builder._branches,
+    "case": _Builder._branches,
+    "manual_computation": _Builder._manual,
+    "named_computation": _Builder._manual,
+    "tuple": _Builder._tuple,
+    "get_tuple_element": _Builder._element,
+    "custom_call": _Builder._custom_call,
+}
+
+
+def _updated_operand(attributes: Any) -> int | None:
+    """The operand that a custom call's only result is written over, if it says so."""
+    name = "output_operand_aliases"
+    text = str(attributes[name]) if name in attributes else ""
+    found = text.split("operand_index = ")
+    return int(found[1].split(",")[0]) if len(found) == 2 else None
+
+
+def _shape(type_: ir.Type) -> tuple[int, ...] | None:
+    """The dimensions of a type other than those of size one, or None."""
+    if not isinstance(type_, ir.RankedTensorType) or not type_.has_static_shape:
+        return None
+    return tuple(size for size in type_.shape if size != 1)
+
+
+def _several(value: Any) -> bool:
+    return isinstance(value, tuple)
+
+
+def _one(value: Any) -> int:
+    """The number of a value; of a tuple, that of its first element."""
+    while _several(value):
+        value = value[0] if value else 0
+    return int(value)

@@ -1,0 +1,5 @@
+// RUN: hlopass rewrite %s
+
+func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 0 : i32}) {
+  return
+}

@@ -1,0 +1,4 @@
+// RUN: hlopass rewrite %s
+
+module @nothing {
+}

@@ -1,0 +1,2 @@
+// RUN: hlopass rewrite %s
+// There is nothing here.

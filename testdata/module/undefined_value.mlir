@@ -1,0 +1,6 @@
+// RUN: hlopass rewrite %s
+
+func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %w, %m : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
