@@ -14,14 +14,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from hlopass import fingerprint, formats, manifest, pipeline
+from hlopass import donation_attrs, fingerprint, formats, manifest, pipeline_text
+from hlopass import pipeline as pipelines
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
 from hlopass.files import read_bytes, shown
 from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
-from hlopass.passes import PassContext
+from hlopass.passes import Pass, PassContext
 from hlopass.program import Program
 from hlopass.report import Report, ReportedDonation, describe, reported
 
@@ -99,6 +100,8 @@ def rewrite(
     *,
     donate: Donate | None = None,
     automatic: Automatic | None = None,
+    pairing: Literal["flow", "order", "measured"] = "flow",
+    pipeline: str | Sequence[Pass] | None = None,
     entry: str | None = None,
     rename_entry: bool = False,
     label: str | None = None,
@@ -107,8 +110,10 @@ def rewrite(
 
     `source`: a path, MLIR text or bytecode, an `ir.Module`, or a `jax.stages.Lowered`; it is
     not changed. `donate`: a manifest, as a path or as plain data. `automatic` overrides the
-    manifest's. `entry`: the function to work on, `main` by default; `rename_entry` makes it
-    the public `main`. `label` names the source in diagnostics.
+    manifest's. `pairing`: how results are chosen where none is named: by data flow, in JAX's
+    order, or by data flow and then measured in the compiler. `pipeline`: other passes than
+    `donate-args{pairing=...},check-donation`, as text or objects. `entry`: the function to
+    work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the source in diagnostics.
 
     Raises HlopassError with every mistake found.
     """
@@ -123,15 +128,32 @@ def rewrite(
         renamed = rename_to_main(program.module, program.entry, Where(label))
         program.warnings = []
     context.diagnostics += program.warnings
-    changed = pipeline.run(pipeline.default(), context) or renamed
+    passes = _passes(pipeline, "order" if pairing == "order" else "flow")
+    changed = pipelines.run(passes, context) or renamed
     return Rewritten(
         program,
-        tuple(context.donations),
+        _donations(context),
         changed,
         tuple(context.diagnostics),
         {index: str(conflict) for index, conflict in context.costs.items()},
         raw,
     )
+
+
+def _passes(asked: str | Sequence[Pass] | None, pairing: Literal["flow", "order"]) -> list[Pass]:
+    if asked is None:
+        return pipelines.default(pairing)
+    return pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
+
+
+def _donations(context: PassContext) -> tuple[Donation, ...]:
+    """The donations that the program now carries, with who asked for them."""
+    planned = {each.argument.index: each for each in context.donations}
+    found = []
+    for each in donation_attrs.read(context.program):
+        known = planned.get(each.argument.index)
+        found.append(known if known is not None and known.result == each.result else each)
+    return tuple(found)
 
 
 def verify(

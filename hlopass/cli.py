@@ -76,9 +76,17 @@ _TIMEOUT = click.option(
 @click.option("--donate", metavar="M", help="Donation manifest: JSON, or TOML or YAML by suffix.")
 @click.option(
     "--automatic",
-    type=click.Choice(["off", "frontend"]),
+    type=click.Choice(["off", "frontend", "repair", "names", "dataflow"]),
     help="What becomes of donations that the program carries; overrides the manifest.",
 )
+@click.option(
+    "--pairing",
+    type=click.Choice(["flow", "order", "measured"]),
+    default="flow",
+    show_default=True,
+    help="How results are chosen: by data flow, in JAX's order, or measured in the compiler.",
+)
+@click.option("--pipeline", metavar="P", help="Other passes, as in strip-donation,alias-by-name.")
 @click.option(
     "--verify",
     "mode",
@@ -100,6 +108,8 @@ def rewrite(
     output: str,
     donate: str | None,
     automatic: Any,
+    pairing: Any,
+    pipeline: str | None,
     mode: Any,
     check: bool,
     emit: Any,
@@ -114,8 +124,16 @@ def rewrite(
 
     if source == "-" and donate == "-":
         _usage("IN and --donate cannot both be standard input")
+    if output == "-" and report == "-" and not check:
+        _usage("OUT and --report cannot both be standard output")
     rewritten = api.rewrite(
-        source, donate=donate, automatic=automatic, entry=entry, rename_entry=rename_entry
+        source,
+        donate=donate,
+        automatic=automatic,
+        pairing=pairing,
+        pipeline=pipeline,
+        entry=entry,
+        rename_entry=rename_entry,
     )
     show(rewritten.diagnostics)
     proof = None

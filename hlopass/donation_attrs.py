@@ -6,28 +6,38 @@ from collections.abc import Iterable
 
 import jaxlib.mlir.ir as ir
 
+from hlopass import alias_table
 from hlopass.diagnostics import Diagnostic
 from hlopass.donation import Donation
-from hlopass.program import ALIAS, DONOR, Program
+from hlopass.program import ALIAS, DONOR, MODULE_ALIAS, Program
 from hlopass.values import Value
 
 
 def read(program: Program) -> list[Donation]:
-    """The well-formed donations that the entry's arguments carry, in order of arguments.
+    """The well-formed donations that XLA will see, in order of arguments.
 
-    An argument with both attributes, or a malformed one, is left out: `malformed` tells.
+    Where the module has an alias table, its aliases count and the arguments' do not. An
+    argument with both attributes, or a malformed one, is left out: `malformed` tells.
     """
-    found = []
+    table = alias_table.read(program)
+    found = dict(table.donations)
     for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
-        if malformed(argument, attrs) is not None:
+        if not attrs or argument.index in found or malformed(argument, attrs) is not None:
             continue
         result = alias_index(attrs.get(ALIAS))
-        if result is not None and result < len(program.results):
-            target = program.results[result]
-            found.append(Donation(argument, target, "alias", "frontend"))
+        if result is not None and result < len(program.results) and not table:
+            found[argument.index] = Donation(argument, program.results[result], "alias", "frontend")
         elif DONOR in attrs and ir.BoolAttr(attrs[DONOR]).value:
-            found.append(Donation(argument, None, "donor", "frontend"))
-    return found
+            found[argument.index] = Donation(argument, None, "donor", "frontend")
+    return [found[index] for index in sorted(found)]
+
+
+def strip(program: Program) -> bool:
+    """Removes every donation, the module's table too; returns whether there was any."""
+    table = bool(alias_table.read(program))
+    if table:
+        del program.module.operation.attributes[MODULE_ALIAS]
+    return write(program, (), program.arguments) or table
 
 
 def malformed(argument: Value, attrs: dict[str, ir.Attribute]) -> Diagnostic | None:

@@ -96,4 +96,4 @@ def _cannot(verb: str, path: Path | str, error: OSError | ValueError) -> Diagnos
     }
     code = codes.get(type(error), f"file-{verb}")
     message = f"cannot {verb} the file: {reason[:1].lower()}{reason[1:]}"
-    return Diagnostic(code, message, Where(str(path)))
+    return Diagnostic(code, message, Where(str(path) or "''"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 
-from hlopass.diagnostics import Diagnostic, HlopassError, nearest_or_list, quoted
+from hlopass.diagnostics import Diagnostic, UsageError, nearest_or_list, quoted
 from hlopass.passes import Pass, all_passes
 
 
@@ -19,14 +19,12 @@ def listing() -> str:
 def page(name: str) -> str:
     """One pass: its documentation and its options.
 
-    Raises HlopassError where there is no such pass.
+    Raises UsageError where there is no such pass.
     """
     passes = all_passes()
     if name not in passes:
         hint = nearest_or_list(name, list(passes))
-        raise HlopassError(
-            Diagnostic("pass-unknown", f"no pass is called {quoted(name)}", help=hint)
-        )
+        raise UsageError(Diagnostic("pass-unknown", f"no pass is called {quoted(name)}", help=hint))
     cls = passes[name]
     lines = [name, "", inspect.getdoc(cls) or ""]
     options = dataclasses.fields(cls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import jaxlib.mlir.ir as ir
 from jaxlib.mlir import passmanager
@@ -56,9 +57,9 @@ def _verify(module: ir.Module, name: str, context: PassContext) -> None:
         context.emit(Diagnostic("pass-broke-module", message, context.program.where))
 
 
-def default(check: bool = True) -> list[Pass]:
+def default(pairing: Literal["flow", "order"] = "flow") -> list[Pass]:
     """The passes of a rewrite: donations are written, then checked as XLA will read them."""
     from hlopass.passes.check_donation import CheckDonation
     from hlopass.passes.donate_args import DonateArgs
 
-    return [DonateArgs(), CheckDonation()] if check else [DonateArgs()]
+    return [DonateArgs(pairing), CheckDonation()]

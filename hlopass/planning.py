@@ -201,14 +201,18 @@ def _left_alone(donation: Donation, conflict: Conflict) -> Diagnostic:
 
 def costs_a_copy(plan: Plan, most: int = 3) -> Diagnostic | None:
     """One warning for all explicit aliases that cost a copy, the first few with reasons."""
-    costly = [d for d in plan.donations if d.argument.index in plan.costs]
-    costly = [d for d in costly if d.origin == "explicit" or len(costly) == 1]
+    costly = [
+        donation
+        for donation in plan.donations
+        if donation.origin == "explicit" and donation.argument.index in plan.costs
+    ]
     if not costly:
         return None
     notes = [f"{d.argument}: {plan.costs[d.argument.index]}" for d in costly[:most]]
     if len(costly) > most:
         notes.append(f"and {len(costly) - most} more; hlopass inspect lists them")
-    count = "1 donation costs" if len(costly) == 1 else f"{len(costly)} donations cost"
-    message = f"{count} a copy each and may save nothing"
+    message = f"{len(costly)} donations cost a copy each and may save nothing"
+    if len(costly) == 1:
+        message = "1 donation costs a copy and may save nothing"
     where = costly[0].argument.where
     return Diagnostic("donation-costs-copy", message, where, "warning", notes=tuple(notes))

@@ -77,7 +77,8 @@ class RunLine:
     @property
     def prints_module(self) -> bool:
         """Whether standard output is the rewritten module."""
-        return self.arguments[0] == "rewrite" and not {"-o", "--check"} & set(self.arguments)
+        elsewhere = {"-o", "--check"} & set(self.arguments)
+        return self.arguments[:1] == ("rewrite",) and not elsewhere
 
     def module(self) -> bytes:
         """The module that it reads."""
@@ -100,12 +101,16 @@ class RunLine:
         return self.stdin
 
 
+def has_feature(name: str) -> bool:
+    """Whether this jaxlib has one of FEATURES."""
+    return FEATURES[name][0]()
+
+
 def missing_feature(path: Path) -> str | None:
     """The reason to skip a file where it requires what this jaxlib lacks."""
     for name in _REQUIRES.findall(path.read_text()):
-        present, reason = FEATURES[name]
-        if not present():
-            return reason
+        if not has_feature(name):
+            return FEATURES[name][1]
     return None
 
 

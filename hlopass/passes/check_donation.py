@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import jaxlib.mlir.ir as ir
 
-from hlopass import donation_attrs
+from hlopass import alias_table, donation_attrs
+from hlopass.alias_table import Table
 from hlopass.diagnostics import Diagnostic, quoted
 from hlopass.donation import Donation, unfit
 from hlopass.entry import functions_of
@@ -54,7 +55,7 @@ def check(program: Program) -> list[Diagnostic]:
         *_out_of_range(program),
         *(finding for each in donations if (finding := _impossible(each)) is not None),
         *_shared_results(donations),
-        *_module_level(program),
+        *_module_level(program, alias_table.read(program)),
         *_other_functions(program),
     ]
 
@@ -101,23 +102,30 @@ def _shared_results(donations: list[Donation]) -> Iterator[Diagnostic]:
             yield Diagnostic("donate-result-taken", message, each.argument.where, help=hint)
 
 
-def _module_level(program: Program) -> Iterator[Diagnostic]:
-    attributes = program.module.operation.attributes
-    carriers = [
-        argument
-        for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True)
-        if ALIAS in attrs
-    ]
-    if MODULE_ALIAS in attributes and str(attributes[MODULE_ALIAS]) != "[]" and carriers:
-        names = ", ".join(str(argument) for argument in carriers[:5])
-        more = f" and {len(carriers) - 5} more" if len(carriers) > 5 else ""
-        message = f"the module carries {MODULE_ALIAS}, which overrides the aliases of {names}{more}"
-        hint = f"remove {MODULE_ALIAS}, or the arguments' attributes"
-        yield Diagnostic("module-alias-overrides", message, program.where, help=hint)
-    if MODULE_DONOR in attributes:
+def _module_level(program: Program, table: Table) -> Iterator[Diagnostic]:
+    yield from table.problems
+    attributes = zip(program.arguments, program.argument_attributes(), strict=True)
+    for argument, attrs in attributes if table else ():
+        tied = table.donations.get(argument.index)
+        if tied is not None and DONOR in attrs:
+            message = f"{argument} carries {DONOR} and stands in {MODULE_ALIAS}"
+            yield Diagnostic("donation-both", message, argument.where, help="XLA refuses both")
+        elif ALIAS in attrs and (tied is None or str(attrs[ALIAS]) != _written(tied, attrs)):
+            ignored = f"{argument} carries {ALIAS} = {attrs[ALIAS]}"
+            says = "does not list it" if tied is None else f"ties it to {tied.result}"
+            message = f"{ignored}, but the module's {MODULE_ALIAS}, which overrides it, {says}"
+            hint = f"remove {MODULE_ALIAS}, or the argument's attribute"
+            yield Diagnostic("module-alias-overrides", message, argument.where, help=hint)
+    if MODULE_DONOR in program.module.operation.attributes:
         message = f"the module carries {MODULE_DONOR}, which XLA ignores"
         hint = f"a donor is an argument with {DONOR} = true"
         yield Diagnostic("module-donor-ignored", message, program.where, "warning", help=hint)
+
+
+def _written(tied: Donation, attrs: dict[str, ir.Attribute]) -> str:
+    """An alias to the same result, in the integer type that the argument uses."""
+    index = -1 if tied.result is None else tied.result.index
+    return f"{index} : {str(attrs[ALIAS]).partition(' : ')[2]}"
 
 
 def _other_functions(program: Program) -> Iterator[Diagnostic]:

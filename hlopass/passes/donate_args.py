@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import jaxlib.mlir.ir as ir
 
-from hlopass import donation_attrs, requests
+from hlopass import alias_table, donation_attrs, requests
+from hlopass.alias_table import Table
 from hlopass.dataflow import analyse
 from hlopass.diagnostics import Diagnostic
+from hlopass.donation import Donation
+from hlopass.passes import check_donation
 from hlopass.passes._base import Pass, PassContext
 from hlopass.planning import Plan, Planner, costs_a_copy
-from hlopass.program import MODULE_ALIAS, Program
+from hlopass.program import ALIAS, Program
 from hlopass.values import Value
 
 
@@ -54,15 +57,51 @@ class DonateArgs(Pass):
         costly = costs_a_copy(plan)
         if costly is not None:
             context.emit(costly)
-        _refuse_module_alias(program, plan, context)
-        if any(found.severity == "error" for found in plan.diagnostics):
+        table = alias_table.read(program)
+        if any(found.severity == "error" for found in plan.diagnostics + table.problems):
+            context.diagnostics += table.problems
             return False
         context.donations[:] = plan.donations
         context.costs.update(plan.costs)
         cleared = plan.cleared + [argument for argument, _ in false_donors]
-        if manifest.automatic == "off":
-            cleared += program.arguments
-        return donation_attrs.write(program, plan.donations, cleared)
+        moved = _move_table(program, table, plan, context)
+        written = plan.donations if moved else _unlisted(plan, table)
+        return donation_attrs.write(program, written, cleared) or moved
+
+
+def _move_table(program: Program, table: Table, plan: Plan, context: PassContext) -> bool:
+    """Moves the module's alias table into the arguments, if the plan needs that.
+
+    As long as the table says all there is to say, it stays as it is.
+    """
+    if not table:
+        return False
+    conflicts = [found for found in check_donation.check(program) if found.code in _OVERRIDDEN]
+    aliases = {d.argument.index: d for d in plan.donations if d.kind == "alias"}
+    if aliases == table.donations and not conflicts:
+        return False
+    for found in conflicts:
+        context.emit(replace(found, severity="warning", help="the module's alias is kept"))
+    musts = sorted(table.musts & aliases.keys())
+    if musts:
+        shown = ", ".join(str(program.arguments[index]) for index in musts[:5])
+        message = f"{shown}: must-alias becomes may-alias, as arguments cannot say the first"
+        context.emit(Diagnostic("must-alias-lost", message, program.where, "warning"))
+    attributes = program.argument_attributes()
+    stale = [
+        a for a in program.arguments if a.index not in aliases and ALIAS in attributes[a.index]
+    ]
+    donation_attrs.write(program, (), stale)
+    alias_table.write(program, ())
+    return True
+
+
+_OVERRIDDEN = ("module-alias-overrides", "donation-both")
+
+
+def _unlisted(plan: Plan, table: Table) -> list[Donation]:
+    """The donations that the module's table does not hold."""
+    return [d for d in plan.donations if d.argument.index not in table.donations]
 
 
 def _false_donors(program: Program, settled: set[int]) -> list[tuple[Value, Diagnostic]]:
@@ -80,20 +119,3 @@ def _false_donors(program: Program, settled: set[int]) -> list[tuple[Value, Diag
         )
         found.append((argument, meant))
     return found
-
-
-def _refuse_module_alias(program: Program, plan: Plan, context: PassContext) -> None:
-    """A module's own alias table switches the arguments' aliases off."""
-    table = program.module.operation.attributes
-    explicit = [d for d in plan.donations if d.origin == "explicit" and d.kind == "alias"]
-    if explicit and MODULE_ALIAS in table and len(ir.ArrayAttr(table[MODULE_ALIAS])):
-        names = ", ".join(str(d.argument) for d in explicit[:5])
-        finding = Diagnostic(
-            "module-alias-overrides",
-            f"cannot donate {names}: the module carries {MODULE_ALIAS}",
-            program.where,
-            notes=("XLA then reads that table and no argument's alias",),
-            help=f"remove {MODULE_ALIAS} from the module",
-        )
-        plan.diagnostics.append(finding)
-        context.emit(finding)

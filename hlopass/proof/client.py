@@ -15,6 +15,7 @@ def cpu_client(devices: int) -> Any:
     import jax
 
     jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_num_cpu_devices", devices)
     return jax.devices("cpu")[0].client
 

@@ -14,7 +14,7 @@ from hlopass.diagnostics import HlopassError, Where
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
 from hlopass.passes.check_donation import check
-from hlopass.program import MODULE_ALIAS, Program
+from hlopass.program import Program
 from hlopass.proof import evidence, inputs
 from hlopass.proof.client import compile_module, cpu_client, run_executable
 from hlopass.proof.evidence import Compiled
@@ -40,7 +40,7 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     costs = _costs(program, donations)
     rename_to_main(program.module, program.entry, Where(job.label))
     with_donation = formats.write(program, "bytecode")
-    _strip(program)
+    donation_attrs.strip(program)
     stage("starting the runtime")
     client = cpu_client(job.devices)
     stage("compiling without donation")
@@ -88,13 +88,6 @@ def _costs(program: Program, donations: list[Donation]) -> dict[int, str]:
         if conflict is not None:
             found[each.argument.index] = str(conflict)
     return found
-
-
-def _strip(program: Program) -> None:
-    """Removes every donation of the entry, those of the module too."""
-    donation_attrs.write(program, (), program.arguments)
-    if MODULE_ALIAS in program.module.operation.attributes:
-        del program.module.operation.attributes[MODULE_ALIAS]
 
 
 def _observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:

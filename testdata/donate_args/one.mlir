@@ -1,3 +1,4 @@
+// REQUIRES: ssa-names
 // RUN: hlopass rewrite %s --donate %S/w.json | filecheck %s
 
 // CHECK: func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %g: tensor<4xf32>)
