@@ -24,7 +24,7 @@ from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import Pass, PassContext
 from hlopass.program import Program
-from hlopass.report import Report, ReportedDonation, describe, reported
+from hlopass.report import Candidate, Report, ReportedDonation, describe, reported
 
 Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
 
@@ -42,6 +42,7 @@ class Rewritten:
     changed: bool
     diagnostics: tuple[Diagnostic, ...]
     costs: Mapping[int, str] = field(default_factory=dict, repr=False)
+    candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
 
     def data(self, emit: Format | None = None) -> bytes:
@@ -74,6 +75,7 @@ class Rewritten:
             ),
             donated_bytes=sum(donation.argument.bytes or 0 for donation in self.donations),
             diagnostics=tuple(reported(diagnostic) for diagnostic in self.diagnostics),
+            candidates=self.candidates,
         )
 
 
@@ -105,6 +107,8 @@ def rewrite(
     entry: str | None = None,
     rename_entry: bool = False,
     label: str | None = None,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Rewritten:
     """Writes a manifest's donations into a program.
 
@@ -113,7 +117,8 @@ def rewrite(
     manifest's. `pairing`: how results are chosen where none is named: by data flow, in JAX's
     order, or by data flow and then measured in the compiler. `pipeline`: other passes than
     `donate-args{pairing=...},check-donation`, as text or objects. `entry`: the function to
-    work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the source in diagnostics.
+    work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the
+    source in diagnostics. `timeout` (seconds) and `progress` are for measuring.
 
     Raises HlopassError with every mistake found.
     """
@@ -130,12 +135,19 @@ def rewrite(
     context.diagnostics += program.warnings
     passes = _passes(pipeline, "order" if pairing == "order" else "flow")
     changed = pipelines.run(passes, context) or renamed
+    candidates: tuple[Candidate, ...] = ()
+    if pairing == "measured":
+        from hlopass import measuring
+
+        moved, candidates = measuring.apply(context, timeout, progress)
+        changed = changed or moved
     return Rewritten(
         program,
         _donations(context),
         changed,
         tuple(context.diagnostics),
         {index: str(conflict) for index, conflict in context.costs.items()},
+        candidates,
         raw,
     )
 

@@ -126,15 +126,18 @@ def rewrite(
         _usage("IN and --donate cannot both be standard input")
     if output == "-" and report == "-" and not check:
         _usage("OUT and --report cannot both be standard output")
-    rewritten = api.rewrite(
-        source,
-        donate=donate,
-        automatic=automatic,
-        pairing=pairing,
-        pipeline=pipeline,
-        entry=entry,
-        rename_entry=rename_entry,
-    )
+    with _stages(pairing == "measured") as progress:
+        rewritten = api.rewrite(
+            source,
+            donate=donate,
+            automatic=automatic,
+            pairing=pairing,
+            pipeline=pipeline,
+            entry=entry,
+            rename_entry=rename_entry,
+            timeout=timeout,
+            progress=progress,
+        )
     show(rewritten.diagnostics)
     proof = None
     if mode is not None:
@@ -266,9 +269,9 @@ def _usage(message: str) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _stages() -> Iterator[Callable[[str], None] | None]:
+def _stages(long: bool = True) -> Iterator[Callable[[str], None] | None]:
     """Shows the stage of long work on stderr, with the time it takes, on a terminal only."""
-    if not sys.stderr.isatty():
+    if not long or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

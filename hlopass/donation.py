@@ -14,7 +14,10 @@ Origin = Literal["explicit", "frontend", "names", "dataflow"]
 
 @dataclass(frozen=True)
 class Donation:
-    """One argument whose buffer is given away: to `result`, or for XLA to use (a donor)."""
+    """One argument whose buffer is given away: to `result`, or for XLA to use (a donor).
+
+    `chosen`: the result was found by pairing, not named.
+    """
 
     argument: Value
     result: Value | None
@@ -22,6 +25,7 @@ class Donation:
     origin: Origin
     optional: bool = False
     asked_at: Where | None = None
+    chosen: bool = False
 
 
 class Unfit(NamedTuple):

@@ -15,6 +15,7 @@ from hlopass.values import Value
 _COPY = 1e8
 _OTHER_NAME = 2e4
 _OTHER_TYPE = 2e2
+_IMPOSSIBLE = 1e6 * _COPY
 _UNWANTED = 0.5 * _COPY
 """What it costs to leave an optional donation alone: less than a copy."""
 
@@ -56,11 +57,13 @@ def pair_in_order(
 class FlowPairing:
     """Pairs by data flow: the assignment that costs the fewest copies, over all at once.
 
-    Ties are broken by name (see `names.agree`), then by type, then by order.
+    Ties are broken by name (see `names.agree`), then by type, then by order. Pairs of indices
+    that are `forbidden` are not made.
     """
 
-    def __init__(self, reuse: Reuse) -> None:
+    def __init__(self, reuse: Reuse, forbidden: Collection[tuple[int, int]] = ()) -> None:
         self.reuse = reuse
+        self.forbidden = forbidden
 
     def __call__(
         self, arguments: Sequence[Value], results: Sequence[Value], optional: Collection[int] = ()
@@ -95,7 +98,7 @@ class FlowPairing:
             return
         from scipy.optimize import linear_sum_assignment
 
-        leave = np.full((len(arguments), len(arguments)), 1e6 * _COPY)
+        leave = np.full((len(arguments), len(arguments)), _IMPOSSIBLE)
         for row, argument in enumerate(arguments):
             if argument.index in optional:
                 leave[row, row] = _UNWANTED
@@ -129,6 +132,9 @@ class FlowPairing:
                     if names.agree(argument.name, results[column].name):
                         costs[row, column] -= _OTHER_NAME
             costs[row] += ((across - row) / (len(results) + len(arguments))) ** 2
+            for column, result in enumerate(results if self.forbidden else ()):
+                if (argument.index, result.index) in self.forbidden:
+                    costs[row, column] = _IMPOSSIBLE
         return costs
 
     def _least_conflict(self, argument: Value, results: Sequence[Value]) -> Conflict | None:

@@ -133,7 +133,7 @@ class Planner:
         index = donation.argument.index
         if index in pairs.results:
             result = self.results[pairs.results[index]]
-            self.donations[index] = replace(donation, result=result)
+            self.donations[index] = replace(donation, result=result, chosen=True)
             return
         del self.donations[index]
         if index in pairs.left:

@@ -86,12 +86,24 @@ class ReportedDiagnostic(Struct, frozen=True):
     snippet: str | None = None
 
 
+class Candidate(Struct, frozen=True):
+    """A set of donations that was compiled to compare: copies, and bytes."""
+
+    name: str
+    copies: int
+    temp_bytes: int
+    footprint: int
+    donations: int
+    chosen: bool
+
+
 class Report(Struct, frozen=True):
     """A whole report. What only a run can tell is None without one.
 
     `ok`: nothing that was required is missing. `footprint` is argument + output - alias +
     temp, as XLA's own peak figure leaves temp out. `copies` counts copy instructions in the
-    optimized HLO. `results_equal`: bit for bit, with and without donation.
+    optimized HLO. `results_equal`: bit for bit, with and without donation. `candidates`:
+    what `--pairing measured` compiled.
     """
 
     ok: bool
@@ -107,6 +119,7 @@ class Report(Struct, frozen=True):
     donated_bytes: int = 0
     results_equal: bool | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
 
     def to_json(self) -> str:
         """The report as indented JSON."""

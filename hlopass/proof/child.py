@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -21,21 +22,28 @@ def main(folder: Path) -> None:
     """Does the job in a folder."""
     job = msgspec.json.decode((folder / "job.json").read_bytes(), type=Job)
     try:
-        from hlopass.proof.execute import observe
-
-        observation = observe(job, (folder / "module").read_bytes(), _stages(folder))
-        answer = Answer(observation)
+        answer = _answer(job, (folder / "module").read_bytes(), _stages(folder))
     except HlopassError as error:
-        answer = Answer(None, tuple(reported(found) for found in error.diagnostics))
+        answer = Answer(diagnostics=tuple(reported(found) for found in error.diagnostics))
     except MemoryError:
         message = "there is not enough memory to run the program"
-        answer = Answer(None, (reported(Diagnostic("out-of-memory", message)),))
+        answer = Answer(diagnostics=(reported(Diagnostic("out-of-memory", message)),))
     temporary = folder / "answer.part"
     temporary.write_bytes(msgspec.json.encode(answer))
     temporary.rename(folder / "answer.json")
 
 
-def _stages(folder: Path):  # type: ignore[no-untyped-def]
+def _answer(job: Job, data: bytes, stage: Callable[[str], None]) -> Answer:
+    if job.candidates:
+        from hlopass.proof.measure import measure
+
+        return Answer(figures=measure(job, data, stage))
+    from hlopass.proof.execute import observe
+
+    return Answer(observe(job, data, stage))
+
+
+def _stages(folder: Path) -> Callable[[str], None]:
     stage = folder / "stage"
 
     def begin(name: str) -> None:

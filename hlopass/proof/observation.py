@@ -11,8 +11,23 @@ from hlopass.report import Argument, Evidence, Pair, ReportedDiagnostic, Result
 Mode = Literal["compile", "run"]
 
 
+DONOR = -1
+"""Stands for the result of a donor in a candidate."""
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What a compiled program costs: copy instructions, and bytes."""
+
+    copies: int
+    temp_bytes: int
+    footprint: int
+
+
 class Job(msgspec.Struct, frozen=True):
-    """A program to compile, or also to run; the module itself lies in a file beside it."""
+    """A program to compile, or also to run; the module itself lies in a file beside it.
+
+    With `candidates`, each a map from argument to result, it is compiled once for each.
+    """
 
     label: str
     entry: str | None = None
@@ -20,6 +35,7 @@ class Job(msgspec.Struct, frozen=True):
     seed: int = 0
     platform: str = "cpu"
     devices: int = 1
+    candidates: tuple[dict[int, int], ...] = ()
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -67,7 +83,8 @@ class Observation(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """An observation, or the diagnostics of why there is none."""
+    """An observation, or figures of candidates, or the diagnostics of why there are none."""
 
     observation: Observation | None = None
+    figures: tuple[Figures, ...] | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()

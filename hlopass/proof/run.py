@@ -16,7 +16,7 @@ import msgspec
 
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
-from hlopass.proof.observation import Answer, Job, Observation
+from hlopass.proof.observation import Answer, Figures, Job, Observation
 from hlopass.report import ReportedDiagnostic
 
 _POLL = 0.02
@@ -34,6 +34,27 @@ def observe(
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError with its diagnostics where it cannot do the job.
     """
+    observation = _ask(data, job, timeout, progress).observation
+    assert observation is not None
+    return observation
+
+
+def measure(
+    data: bytes,
+    job: Job,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Figures, ...]:
+    """The figures of each of a job's candidates; as `observe` otherwise."""
+    figures = _ask(data, job, timeout, progress).figures
+    assert figures is not None
+    return figures
+
+
+def _ask(
+    data: bytes, job: Job, timeout: float | None, progress: Callable[[str], None] | None
+) -> Answer:
+    """Gives a job to a child process; its answer, which holds no errors."""
     with tempfile.TemporaryDirectory(prefix="hlopass-") as name:
         folder = Path(name)
         (folder / "job.json").write_bytes(msgspec.json.encode(job))
@@ -44,9 +65,9 @@ def observe(
         if not answer.exists():
             raise CompilerDied(_death(folder, job, status))
         found = msgspec.json.decode(answer.read_bytes(), type=Answer)
-    if found.observation is None:
+    if found.diagnostics:
         raise HlopassError(restored(diagnostic) for diagnostic in found.diagnostics)
-    return found.observation
+    return found
 
 
 def _run(

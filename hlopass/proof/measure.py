@@ -1,0 +1,44 @@
+"""Compiles a program with several sets of donations, and says what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hlopass import donation_attrs, formats
+from hlopass.diagnostics import Where
+from hlopass.donation import Donation
+from hlopass.entry import rename_to_main
+from hlopass.program import Program
+from hlopass.proof import evidence
+from hlopass.proof.client import compile_module, cpu_client
+from hlopass.proof.observation import DONOR, Figures, Job
+
+
+def measure(job: Job, data: bytes, stage: Callable[[str], None]) -> tuple[Figures, ...]:
+    """The figures of each of the job's candidates, in their order; the module is read once."""
+    stage("reading the module")
+    program = formats.read(data, job.label, job.entry)
+    rename_to_main(program.module, program.entry, Where(job.label))
+    donation_attrs.strip(program)
+    stage("starting the runtime")
+    client = cpu_client(job.devices)
+    found = []
+    for number, candidate in enumerate(job.candidates, 1):
+        stage(f"compiling candidate {number} of {len(job.candidates)}")
+        donation_attrs.write(program, _donations(program, candidate), program.arguments)
+        executable = compile_module(client, formats.write(program, "bytecode"), job.label)
+        facts = evidence.read(executable)
+        found.append(Figures(facts.copies, facts.temp_bytes, facts.footprint))
+    return tuple(found)
+
+
+def _donations(program: Program, candidate: dict[int, int]) -> list[Donation]:
+    return [
+        Donation(
+            program.arguments[argument],
+            None if result == DONOR else program.results[result],
+            "donor" if result == DONOR else "alias",
+            "explicit",
+        )
+        for argument, result in candidate.items()
+    ]
