@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,9 +70,9 @@ def _replace(target: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _temporary_beside(target: Path) -> Iterator[tuple[int, str]]:
-    import tempfile
-
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    """A new file next to `target`, gone at the end unless it was renamed."""
+    name = str(target.parent / f".{target.name}.{os.getpid()}-{time.monotonic_ns()}")
+    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         yield descriptor, name
     finally:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from hlopass.program import Program
 
 
@@ -13,5 +11,7 @@ def of(program: Program) -> str:
     Names and source locations of operations play no part: they do not change what is
     compiled. The form that is hashed is MLIR's text, so another jaxlib may give another.
     """
+    import hashlib
+
     text = program.module.operation.get_asm(assume_verified=True)
     return hashlib.sha256(str(text).encode()).hexdigest()

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from hlopass import names
-from hlopass.reuse import Conflict, Reuse
+from hlopass.reuse import Conflict, Matrix, Reuse
 from hlopass.values import Value
 
 _COPY = 1e8
@@ -90,10 +90,10 @@ class FlowPairing:
     ) -> None:
         """Solves one group of equal sizes; an optional argument may also take nothing."""
         costs = self._costs(arguments, results)
-        best = costs.argmin(axis=1)
-        if len(set(best.tolist())) == len(best) and not any(a.index in optional for a in arguments):
+        best = costs.argmin(axis=1).tolist()
+        if len(set(best)) == len(best) and not any(a.index in optional for a in arguments):
             # Each argument gets the best of its row: no assignment costs less.
-            for argument, column in zip(arguments, best.tolist(), strict=True):
+            for argument, column in zip(arguments, best, strict=True):
                 pairs.results[argument.index] = results[column].index
             return
         from scipy.optimize import linear_sum_assignment
@@ -112,30 +112,37 @@ class FlowPairing:
                 if conflict is not None:
                     pairs.left[argument.index] = conflict
 
-    def _costs(
-        self, arguments: Sequence[Value], results: Sequence[Value]
-    ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    def _costs(self, arguments: Sequence[Value], results: Sequence[Value]) -> Matrix:
         """The cost of each pair, arguments down, results across."""
         costs = _COPY * self.reuse.copies(
             [argument.index for argument in arguments], [result.index for result in results]
         )
-        types = np.array([result.type for result in results])
+        kinds = {value.type: at for at, value in enumerate((*arguments, *results))}
+        types = np.array([kinds[argument.type] for argument in arguments])
+        result_types = np.array([kinds[result.type] for result in results])
+        costs += _OTHER_NAME + _OTHER_TYPE * (types[:, None] != result_types)
+        distance = np.arange(len(results)) - np.arange(len(arguments))[:, None]
+        costs += (distance / (len(results) + len(arguments))) ** 2
+        if self.forbidden:
+            self._forbid(costs, arguments, results)
+        if (costs < costs.min(axis=1, keepdims=True) + _COPY / 2).sum() == len(arguments):
+            return costs  # one way to save copies for each argument: names decide nothing
         by_name: dict[str, list[int]] = {}
         for column, result in enumerate(results):
             if result.name is not None:
                 by_name.setdefault(names.tail(result.name), []).append(column)
-        across = np.arange(len(results))
         for row, argument in enumerate(arguments):
-            costs[row] += _OTHER_NAME + _OTHER_TYPE * (types != argument.type)
-            if argument.name is not None:
-                for column in by_name.get(names.tail(argument.name), ()):
-                    if names.agree(argument.name, results[column].name):
-                        costs[row, column] -= _OTHER_NAME
-            costs[row] += ((across - row) / (len(results) + len(arguments))) ** 2
-            for column, result in enumerate(results if self.forbidden else ()):
+            mates = by_name.get(names.tail(argument.name), ()) if argument.name else ()
+            for column in mates:
+                if names.agree(argument.name, results[column].name):
+                    costs[row, column] -= _OTHER_NAME
+        return costs
+
+    def _forbid(self, costs: Matrix, arguments: Sequence[Value], results: Sequence[Value]) -> None:
+        for row, argument in enumerate(arguments):
+            for column, result in enumerate(results):
                 if (argument.index, result.index) in self.forbidden:
                     costs[row, column] = _IMPOSSIBLE
-        return costs
 
     def _least_conflict(self, argument: Value, results: Sequence[Value]) -> Conflict | None:
         """Why the best of the results would cost a copy; None where one is free."""

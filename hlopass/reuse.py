@@ -64,6 +64,7 @@ class Reuse:
         self.result_types = result_types
         self._forward()
         self._writers = self._result_writers()
+        self.returned = self._returned()
         self._backward()
 
     def _forward(self) -> None:
@@ -189,8 +190,7 @@ class Reuse:
         types = np.array([self.result_types[r] for r in results])
         other = np.array([types != self.argument_types[a] for a in arguments])
         written = np.array([self._writers[r] >= 0 for r in results])
-        returned = self._returned()
-        kept = np.array([bool(returned >> a & 1) for a in arguments])
+        kept = np.array([bool(self.returned >> a & 1) for a in arguments])
         bad = ~free | moved | blocked | (same & other)
         bad |= ~written[None, :] | kept[:, None]
         return np.where(view, 0.0, bad * (2.0 - same))
@@ -219,7 +219,7 @@ class Reuse:
         writer = self._writers[result]
         if writer < 0:
             return Conflict("result-unchanged")
-        if any(self.view[other] >> argument & 1 for other in self.graph.results):
+        if self.returned >> argument & 1:
             return Conflict("returned-unchanged")
         late = self._late_reader(argument, result)
         if late is not None:
