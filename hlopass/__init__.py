@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlopass.api import Proof, Rewritten, rewrite, verify
+    from hlopass.api import Proof, Rewritten, inspect, rewrite, suggest, verify
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
 
@@ -23,7 +23,9 @@ _HOMES = {
     "Manifest": "manifest",
     "Proof": "api",
     "Rewritten": "api",
+    "inspect": "api",
     "rewrite": "api",
+    "suggest": "api",
     "verify": "api",
 }
 
@@ -35,7 +37,9 @@ __all__ = [
     "Manifest",
     "Proof",
     "Rewritten",
+    "inspect",
     "rewrite",
+    "suggest",
     "verify",
 ]
 

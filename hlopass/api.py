@@ -24,7 +24,8 @@ from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import Pass, PassContext
 from hlopass.program import Program
-from hlopass.report import Candidate, Report, ReportedDonation, describe, reported
+from hlopass.report import Candidate, Inspection, Report, ReportedDonation, describe, reported
+from hlopass.reuse import Conflict
 
 Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
 
@@ -41,7 +42,7 @@ class Rewritten:
     donations: tuple[Donation, ...]
     changed: bool
     diagnostics: tuple[Diagnostic, ...]
-    costs: Mapping[int, str] = field(default_factory=dict, repr=False)
+    costs: Mapping[int, Conflict] = field(default_factory=dict, repr=False)
     candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
 
@@ -146,7 +147,7 @@ def rewrite(
         _donations(context),
         changed,
         tuple(context.diagnostics),
-        {index: str(conflict) for index, conflict in context.costs.items()},
+        dict(context.costs),
         candidates,
         raw,
     )
@@ -204,6 +205,34 @@ def verify(
     observation = observe(raw, job, timeout, progress)
     report, diagnostics = verdict.judge(observation, required, asked, label)
     return Proof(report, diagnostics)
+
+
+def inspect(source: Any, *, entry: str | None = None, label: str | None = None) -> Inspection:
+    """A program's arguments and results, their donation, and what more could be donated.
+
+    `source`: as for `rewrite`. Raises HlopassError where it cannot be read.
+    """
+    from hlopass import inspecting
+
+    return inspecting.inspect(_program(source, entry, label))
+
+
+def suggest(source: Any, *, entry: str | None = None, label: str | None = None) -> str:
+    """A donation manifest to start from, as YAML with a comment on every line's reason.
+
+    It lists what a name or the data flow shows to be a result's earlier value, where reuse
+    costs no copy.
+    """
+    from hlopass import inspecting
+
+    return inspecting.suggestion(_program(source, entry, label))
+
+
+def _program(source: Any, entry: str | None, label: str | None) -> Program:
+    if isinstance(source, Rewritten):
+        return source.program
+    raw, label = _bytes_of(source, label)
+    return formats.read(raw, label, entry)
 
 
 def _manifest(donate: Donate | None) -> tuple[Manifest, str]:

@@ -245,6 +245,34 @@ def _show_proof(proof: Proof, table: Any) -> None:
 
 
 @cli.command(cls=Command)
+@_IN
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@_ENTRY
+def inspect(source: str, as_json: bool, entry: str | None) -> None:
+    """Show arguments, results, donation, bytes, and what could still be donated."""
+    from hlopass import api
+    from hlopass.table import print_inspection
+
+    found = api.inspect(source, entry=entry)
+    if as_json:
+        click.echo(found.to_json(), nl=False)
+    else:
+        print_inspection(found, sys.stdout)
+
+
+@cli.command(cls=Command)
+@_IN
+@click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
+@_ENTRY
+def suggest(source: str, output: str, entry: str | None) -> None:
+    """Write a donation manifest to start from, as YAML with reasons."""
+    from hlopass import api
+    from hlopass.files import write_whole
+
+    write_whole(output, api.suggest(source, entry=entry).encode())
+
+
+@cli.command(cls=Command)
 @click.argument("name", required=False)
 def passes(name: str | None) -> None:
     """List the passes, or document one."""

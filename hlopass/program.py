@@ -27,6 +27,7 @@ RESULT_INFO = "jax.result_info"
 MEMORY_KIND = "mhlo.memory_kind"
 GLOBAL_CONSTANT = "jax.global_constant"
 TOKEN = "jax.token"
+SHARDINGS = ("sdy.sharding", "mhlo.sharding")
 ARG_ATTRS = "arg_attrs"
 RESULT_ATTRS = "res_attrs"
 

@@ -12,6 +12,7 @@ import msgspec
 
 from hlopass.diagnostics import Diagnostic
 from hlopass.donation import Donation
+from hlopass.reuse import Conflict
 
 Verdict = Literal["reused", "copied", "dropped", "unpaired", "not-run"]
 
@@ -53,7 +54,7 @@ class ReportedDonation(Struct, frozen=True):
     """One donation with its verdict.
 
     `reason` says why it is not reused, or why its reuse costs a copy; `code` is the same as
-    one of a closed list (see `REASONS`).
+    one of a closed list (see `reasons.REASONS`).
     """
 
     argument: Argument
@@ -126,6 +127,50 @@ class Report(Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
+class Inspected(Struct, frozen=True):
+    """An argument or a result, with what can be said of its donation.
+
+    `donated` and `serves`: how an argument is donated, and to which result. `could_serve`:
+    the result that an undonated argument could be donated to without a copy; otherwise
+    `code` (see `reasons.REASONS`) and `reason` say what stands in the way. `reuses`: the
+    argument whose buffer a result takes over.
+    """
+
+    index: int
+    name: str | None
+    type: str
+    bytes: int | None
+    sharding: str | None = None
+    donated: Literal["alias", "donor"] | None = None
+    serves: int | None = None
+    could_serve: int | None = None
+    code: str | None = None
+    reason: str | None = None
+    reuses: int | None = None
+
+
+class Inspection(Struct, frozen=True):
+    """A program's entry: arguments, results, and bytes that donating more would save."""
+
+    entry: str
+    arguments: tuple[Inspected, ...]
+    results: tuple[Inspected, ...]
+    donated_bytes: int
+    could_save_bytes: int
+    version: int = 1
+
+    def to_json(self) -> str:
+        """The inspection as indented JSON."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
+
+
+class Reason(Struct, frozen=True):
+    """Why something costs a copy: a code of `reasons.REASONS`, and a sentence."""
+
+    code: str
+    text: str
+
+
 def reported(diagnostic: Diagnostic) -> ReportedDiagnostic:
     """A diagnostic as a report holds it."""
     where = None if diagnostic.where is None else str(diagnostic.where)
@@ -140,7 +185,7 @@ def reported(diagnostic: Diagnostic) -> ReportedDiagnostic:
     )
 
 
-def describe(donation: Donation, cost: str | None = None) -> ReportedDonation:
+def describe(donation: Donation, cost: Conflict | None = None) -> ReportedDonation:
     """A donation as a report holds it, before anything was observed; `cost`: why it copies."""
     argument, result = donation.argument, donation.result
     return ReportedDonation(
@@ -149,6 +194,6 @@ def describe(donation: Donation, cost: str | None = None) -> ReportedDonation:
         donation.kind,
         donation.origin,
         reason=None if cost is None else f"costs a copy: {cost}",
-        code=None if cost is None else "costs-copy",
+        code=None if cost is None else cost.code,
         optional=donation.optional,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from hlopass.report import Argument, Report, ReportedDonation
+from hlopass.report import Argument, Inspected, Inspection, Report, ReportedDonation
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 _STYLES = {"reused": "green", "not-run": "dim"}
@@ -17,12 +18,7 @@ _PIPE_WIDTH = 10_000
 
 def print_proof(report: Report, file: TextIO) -> None:
     """Prints each donation with its verdict, and what all of them together save."""
-    from rich.console import Console
-
-    terminal = file.isatty()
-    console = Console(
-        file=file, width=None if terminal else _PIPE_WIDTH, highlight=False, soft_wrap=False
-    )
+    console = _console(file)
     if report.donations:
         console.print(_donations(report.donations))
     for line in summary(report):
@@ -63,7 +59,7 @@ def _donations(donations: tuple[ReportedDonation, ...]) -> Table:
 
 def _reason(donation: ReportedDonation) -> str:
     """A reason short enough for a table; what a copy comes from is in the report."""
-    if donation.code == "costs-copy":
+    if donation.code is not None and donation.verdict in ("reused", "not-run"):
         return "costs a copy"
     return donation.reason or ""
 
@@ -77,6 +73,72 @@ def _result(donation: ReportedDonation) -> str:
         return "(XLA chooses)" if donation.kind == "donor" else ""
     name = donation.result.name
     return str(donation.result.index) + ("" if name is None else f" {name}")
+
+
+def print_inspection(inspection: Inspection, file: TextIO) -> None:
+    """Prints arguments and results, and what could still be donated."""
+    console = _console(file)
+    sharded = any(value.sharding for value in (*inspection.arguments, *inspection.results))
+    extra = ["sharding"] if sharded else []
+    rows = [
+        [*_common(value), *([value.sharding or ""] if sharded else []), *_donation(value)]
+        for value in inspection.arguments
+    ]
+    columns = ["argument", "name", "type", "bytes", *extra, "donation", "what could be, or why not"]
+    console.print(_table(columns, rows))
+    rows = [
+        [
+            *_common(value),
+            *([value.sharding or ""] if sharded else []),
+            "" if value.reuses is None else f"argument {value.reuses}",
+        ]
+        for value in inspection.results
+    ]
+    console.print(_table(["result", "name", "type", "bytes", *extra, "reuses"], rows))
+    free = [value for value in inspection.arguments if value.could_serve is not None]
+    console.print(f"donated: {inspection.donated_bytes:,} bytes", soft_wrap=True)
+    console.print(
+        f"{len(free)} more arguments could be donated without a copy: "
+        f"{inspection.could_save_bytes:,} bytes",
+        soft_wrap=True,
+    )
+
+
+def _common(value: Inspected) -> list[str]:
+    size = "?" if value.bytes is None else f"{value.bytes:,}"
+    return [str(value.index), value.name or "", value.type, size]
+
+
+def _donation(value: Inspected) -> list[str]:
+    if value.donated == "donor":
+        return ["donor", ""]
+    if value.donated == "alias":
+        return [f"to result {value.serves}", ""]
+    if value.could_serve is not None:
+        why = f" ({value.reason})" if value.reason else ""
+        return ["", f"could serve result {value.could_serve}{why}"]
+    return ["", value.reason or ""]
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        right = (name in ("argument", "result", "bytes") and name == columns[0]) or name == "bytes"
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _console(file: TextIO) -> Console:
+    from rich.console import Console
+
+    width = None if file.isatty() else _PIPE_WIDTH
+    return Console(file=file, width=width, highlight=False, soft_wrap=False)
 
 
 def summary(report: Report) -> Iterator[str]:

@@ -19,7 +19,7 @@ from hlopass.proof import evidence, inputs
 from hlopass.proof.client import compile_module, cpu_client, run_executable
 from hlopass.proof.evidence import Compiled
 from hlopass.proof.observation import Difference, Job, Observation, Observed
-from hlopass.report import Argument, Evidence, Pair, Result, reported
+from hlopass.report import Argument, Evidence, Pair, Reason, Result, reported
 
 Stage = Callable[[str], None]
 
@@ -76,7 +76,7 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     )
 
 
-def _costs(program: Program, donations: list[Donation]) -> dict[int, str]:
+def _costs(program: Program, donations: list[Donation]) -> dict[int, Reason]:
     """For each alias whose reuse costs a copy, why."""
     aliases = [each for each in donations if each.result is not None]
     if not aliases:
@@ -86,7 +86,7 @@ def _costs(program: Program, donations: list[Donation]) -> dict[int, str]:
     for each in aliases:
         conflict = reuse.conflict(each.argument.index, each.result.index) if each.result else None
         if conflict is not None:
-            found[each.argument.index] = str(conflict)
+            found[each.argument.index] = Reason(conflict.code, str(conflict))
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from hlopass.report import Argument, Evidence, Pair, ReportedDiagnostic, Result
+from hlopass.report import Argument, Evidence, Pair, Reason, ReportedDiagnostic, Result
 
 Mode = Literal["compile", "run"]
 
@@ -50,7 +50,7 @@ class Observed(msgspec.Struct, frozen=True):
     kind: Literal["alias", "donor"]
     tied: int | None
     evidence: Evidence
-    cost: str | None = None
+    cost: Reason | None = None
 
 
 class Difference(msgspec.Struct, frozen=True):

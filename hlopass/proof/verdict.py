@@ -91,7 +91,7 @@ def judge(
 def _judge_one(each: Observed, asked: Donation | None) -> ReportedDonation:
     verdict, code, reason = _verdict(each)
     if verdict in ("reused", "not-run") and code is None and each.cost is not None:
-        code, reason = "costs-copy", f"costs a copy: {each.cost}"
+        code, reason = each.cost.code, f"costs a copy: {each.cost.text}"
     return ReportedDonation(
         each.argument,
         each.result,
