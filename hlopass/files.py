@@ -44,12 +44,11 @@ def write_whole(path: Path | str, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            _write_in_place(target, data)
+        if Path(path).exists() and not Path(path).is_file():
+            _write_in_place(Path(path), data)
         else:
-            _replace(target, data)
+            _replace(Path(os.path.realpath(path)), data)
     except (OSError, ValueError) as error:
         raise HlopassError(_cannot("write", path, error)) from None
 
@@ -71,7 +70,7 @@ def _replace(target: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def _temporary_beside(target: Path) -> Iterator[tuple[int, str]]:
     """A new file next to `target`, gone at the end unless it was renamed."""
-    name = str(target.parent / f".{target.name}.{os.getpid()}-{time.monotonic_ns()}")
+    name = str(target.parent / f".{target.name[:40]}.{os.getpid()}-{time.monotonic_ns()}")
     descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         yield descriptor, name
