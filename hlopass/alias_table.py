@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import jaxlib.mlir.ir as ir
 
-from hlopass.diagnostics import Diagnostic
+from hlopass.diagnostics import Diagnostic, quoted
 from hlopass.donation import Donation
 from hlopass.program import MODULE_ALIAS, Program
 
@@ -61,9 +61,10 @@ def _read_entry(program: Program, position: int, entry: ir.Attribute, table: Tab
     result = output[0] if output else 0
     fits = len(output) <= 1 and not inside and (output or len(program.results) == 1)
     if not fits or not 0 <= number < len(program.arguments) or result >= len(program.results):
-        message = f"{at} points at parameter {number} {inside} and output {output}, and"
+        parameter = f"parameter {number}" + (f" at {inside}" if inside else "")
+        message = f"{at} ties {parameter} to output {output}, but {quoted(program.entry_name)} has"
         counts = f"{len(program.arguments)} arguments and {len(program.results)} results"
-        table.problems.append(_malformed(program, f"{message} the entry has {counts}"))
+        table.problems.append(_malformed(program, f"{message} {counts}"))
         return
     argument = program.arguments[number]
     if number in table.donations:

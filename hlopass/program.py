@@ -202,7 +202,9 @@ def set_attribute_dicts(
 def string_attr(attrs: dict[str, ir.Attribute], name: str) -> str | None:
     """The text of a string attribute; None where it is missing, empty or no string."""
     attr = attrs.get(name)
-    return (attr.value or None) if isinstance(attr, ir.StringAttr) else None
+    if not isinstance(attr, ir.StringAttr):
+        return None
+    return attr.value_bytes.decode(errors="backslashreplace") or None
 
 
 def _internal(attrs: dict[str, ir.Attribute]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hlopass import formats
 from hlopass.formats.text import PARSER_LOCATION
-from hlopass.program import ALIAS, DONOR, Program
+from hlopass.program import ALIAS, DONOR, MODULE_ALIAS, Program
 
 _OURS = (ALIAS, DONOR)
 
@@ -21,6 +21,9 @@ def skeleton(data: bytes, entry: str | None = None) -> str:
             for index, attrs in enumerate(program.argument_attributes())
         }
     )
+    attributes = program.module.operation.attributes
+    if MODULE_ALIAS in attributes:
+        del attributes[MODULE_ALIAS]
     return _generic(program)
 
 

@@ -39,8 +39,8 @@ def read(data: bytes | str, label: str, entry: str | None = None) -> Program:
             module = ir.Module.parse(raw)
         except ir.MLIRError as error:
             raise HlopassError(_parse_errors(error, source)) from None
-        except UnicodeDecodeError:
-            message = "not a module: it is bytecode in part only"
+        except (ValueError, RuntimeError, MemoryError):
+            message = "not a module: the bytecode is damaged"
             raise HlopassError(Diagnostic("format-unknown", message, Where(label))) from None
         return Program(module, source, entry)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -64,6 +65,8 @@ class DonateArgs(Pass):
         context.donations[:] = plan.donations
         context.costs.update(plan.costs)
         cleared = plan.cleared + [argument for argument, _ in false_donors]
+        if manifest.automatic == "off":
+            cleared += program.arguments
         moved = _move_table(program, table, plan, context)
         written = plan.donations if moved else _unlisted(plan, table)
         return donation_attrs.write(program, written, cleared) or moved
@@ -78,7 +81,7 @@ def _move_table(program: Program, table: Table, plan: Plan, context: PassContext
         return False
     conflicts = [found for found in check_donation.check(program) if found.code in _OVERRIDDEN]
     aliases = {d.argument.index: d for d in plan.donations if d.kind == "alias"}
-    if aliases == table.donations and not conflicts:
+    if _pairs(aliases) == _pairs(table.donations) and not conflicts:
         return False
     for found in conflicts:
         context.emit(replace(found, severity="warning", help="the module's alias is kept"))
@@ -94,6 +97,10 @@ def _move_table(program: Program, table: Table, plan: Plan, context: PassContext
     donation_attrs.write(program, (), stale)
     alias_table.write(program, ())
     return True
+
+
+def _pairs(donations: Mapping[int, Donation]) -> dict[int, Value | None]:
+    return {index: donation.result for index, donation in donations.items()}
 
 
 _OVERRIDDEN = ("module-alias-overrides", "donation-both")

@@ -1,10 +1,13 @@
-"""A PJRT client, and compiling for it. The one place that makes either."""
+"""A PJRT client, compiling for it and running on it. The one place that makes any of them."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.diagnostics import HlopassError
+from hlopass.proof.refusal import refusal
 
 
 def cpu_client(devices: int) -> Any:
@@ -20,20 +23,42 @@ def cpu_client(devices: int) -> Any:
     return jax.devices("cpu")[0].client
 
 
-def compile_module(client: Any, bytecode: bytes, label: str) -> Any:
+@contextlib.contextmanager
+def refused(verb: str, label: str, targets: Sequence[str] = ()) -> Iterator[None]:
+    """Makes an HlopassError of what XLA raises inside."""
+    from jaxlib import xla_client
+
+    try:
+        yield
+    except xla_client.XlaRuntimeError as error:
+        raise HlopassError(refusal(str(error), verb, label, targets)) from None
+
+
+def compile_module(
+    client: Any, bytecode: bytes, label: str, targets: Sequence[str] = ()
+) -> Any:
     """Compiles a module for the client's first device; returns the loaded executable.
 
-    Raises HlopassError where XLA refuses it.
+    `targets`: the module's custom call targets. Raises HlopassError where XLA refuses it.
     """
     from jaxlib import xla_client
     from jaxlib._jax import DeviceList
 
     options = xla_client.CompileOptions()
     devices = DeviceList(tuple(client.local_devices()[:1]))
-    try:
+    with refused("compile", label, unregistered(targets)):
         return client.compile_and_load(bytecode, devices, options)
-    except xla_client.XlaRuntimeError as error:
-        raise HlopassError(_refused(str(error), "compile", label)) from None
+
+
+def unregistered(targets: Sequence[str]) -> list[str]:
+    """The custom call targets that no Python package registered for the CPU.
+
+    XLA knows some more by itself (TopK and such).
+    """
+    from jaxlib import xla_client
+
+    known = xla_client.custom_call_targets("cpu")
+    return [target for target in targets if target not in known]
 
 
 def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:
@@ -42,21 +67,7 @@ def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:
     Raises HlopassError where the run fails.
     """
     import jax
-    from jaxlib import xla_client
 
-    try:
+    with refused("run", label):
         results = executable.execute_sharded(inputs).disassemble_into_single_device_arrays()
         return list(jax.block_until_ready([shards[0] for shards in results]))
-    except xla_client.XlaRuntimeError as error:
-        raise HlopassError(_refused(str(error), "run", label)) from None
-
-
-def _refused(text: str, verb: str, label: str) -> Diagnostic:
-    """XLA's own first sentence, without its stack trace."""
-    status, _, rest = text.partition(": ")
-    lines = [line.strip() for line in (rest if status.isupper() else text).splitlines()]
-    sentence = next((line for line in lines if line), "no reason given")
-    sentence = sentence.removeprefix("-:").strip()
-    code = "out-of-memory" if status == "RESOURCE_EXHAUSTED" else f"{verb}-failed"
-    message = f"XLA cannot {verb} the program: {sentence[:300].rstrip('.')}"
-    return Diagnostic(code, message, Where(label))

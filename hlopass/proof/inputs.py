@@ -88,9 +88,10 @@ def place(arrays: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
             sharding,
             [array],
             [device],
-            True,
-            True,
-            copied,
+            committed=True,
+            force_copy=True,
+            host_buffer_semantics=copied,
+            enable_x64=True,
         )
         for array in arrays
     ]
