@@ -16,7 +16,7 @@ import msgspec
 
 from hlopass import donation_attrs, fingerprint, formats, manifest, pipeline_text
 from hlopass import pipeline as pipelines
-from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, Where
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
 from hlopass.files import read_bytes, shown
@@ -134,7 +134,7 @@ def rewrite(
         renamed = rename_to_main(program.module, program.entry, Where(label))
         program.warnings = []
     context.diagnostics += program.warnings
-    passes = _passes(pipeline, "order" if pairing == "order" else "flow")
+    passes = _passes(pipeline, pairing, wanted)
     changed = pipelines.run(passes, context) or renamed
     candidates: tuple[Candidate, ...] = ()
     if pairing == "measured":
@@ -153,10 +153,14 @@ def rewrite(
     )
 
 
-def _passes(asked: str | Sequence[Pass] | None, pairing: Literal["flow", "order"]) -> list[Pass]:
+def _passes(asked: str | Sequence[Pass] | None, pairing: str, manifest: Manifest) -> list[Pass]:
     if asked is None:
-        return pipelines.default(pairing)
-    return pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
+        return pipelines.default("order" if pairing == "order" else "flow")
+    passes = pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
+    if manifest != Manifest() and "donate-args" not in [each.name for each in passes]:
+        message = "the pipeline has no donate-args, which the manifest is for"
+        raise UsageError(Diagnostic("usage", message, help="add donate-args to the pipeline"))
+    return passes
 
 
 def _donations(context: PassContext) -> tuple[Donation, ...]:

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
 from hlopass import __version__, guard
-from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, render
+from hlopass.cli_support import Command, run, show, stages, usage
 
 if TYPE_CHECKING:
     from hlopass.api import Proof, Rewritten
+    from hlopass.report import Report
 
 WANTING = 3
 """Exit status: verified and found wanting."""
-
-
-class Command(click.Command):
-    """A command whose HlopassError becomes diagnostics on stderr and an exit status."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        args = [_verify_with_mode(arg, args[at + 1 :]) for at, arg in enumerate(args)]
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except HlopassError as error:
-            show(error.diagnostics)
-            ctx.exit(error.exit_status)
-
-
-def _verify_with_mode(arg: str, _: list[str]) -> str:
-    """A bare `--verify` means `--verify=run`, whatever word comes next."""
-    return "--verify=run" if arg == "--verify" else arg
-
-
-def show(diagnostics: tuple[Diagnostic, ...]) -> None:
-    """Prints diagnostics on stderr, each once."""
-    for text in dict.fromkeys(render(diagnostic) for diagnostic in diagnostics):
-        click.echo(text, err=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -106,62 +79,43 @@ _TIMEOUT = click.option(
 def rewrite(
     source: str,
     output: str,
-    donate: str | None,
-    automatic: Any,
-    pairing: Any,
-    pipeline: str | None,
     mode: Any,
     check: bool,
     emit: Any,
-    entry: str | None,
-    rename_entry: bool,
     report: str | None,
     seed: int,
-    timeout: float,
+    **options: Any,
 ) -> None:
     """Write a manifest's donations into a program."""
     from hlopass import api
 
-    if source == "-" and donate == "-":
-        _usage("IN and --donate cannot both be standard input")
+    if source == "-" and options["donate"] == "-":
+        usage("IN and --donate cannot both be standard input")
     if output == "-" and report == "-" and not check:
-        _usage("OUT and --report cannot both be standard output")
-    with _stages(pairing == "measured") as progress:
-        rewritten = api.rewrite(
-            source,
-            donate=donate,
-            automatic=automatic,
-            pairing=pairing,
-            pipeline=pipeline,
-            entry=entry,
-            rename_entry=rename_entry,
-            timeout=timeout,
-            progress=progress,
-        )
+        usage("OUT and --report cannot both be standard output")
+    with stages(options["pairing"] == "measured") as progress:
+        rewritten = api.rewrite(source, progress=progress, **options)
     show(rewritten.diagnostics)
     proof = None
     if mode is not None:
-        with _stages() as progress:
-            proof = api.verify(rewritten, mode=mode, seed=seed, timeout=timeout, progress=progress)
-    if check:
-        _finish_check(rewritten, source)
-    elif proof is None or proof.ok:
+        limit = options["timeout"]
+        with stages() as progress:
+            proof = api.verify(rewritten, mode=mode, seed=seed, timeout=limit, progress=progress)
+    _write_report(rewritten.report if proof is None else proof.report, report)
+    if not check and (proof is None or proof.ok):
         _write_module(rewritten, output, emit)
-    if report is not None:
-        from hlopass.files import write_whole
-
-        write_whole(
-            report, (rewritten.report if proof is None else proof.report).to_json().encode()
-        )
     if proof is not None:
         _show_proof(proof, sys.stderr)
     if check and rewritten.changed:
+        click.echo(f"{rewritten.program.source.label}: would change", err=True)
         sys.exit(1)
 
 
-def _finish_check(rewritten: Rewritten, source: str) -> None:
-    if rewritten.changed:
-        click.echo(f"{rewritten.program.source.label}: would change", err=True)
+def _write_report(report: Report, path: str | None) -> None:
+    from hlopass.files import write_whole
+
+    if path is not None:
+        write_whole(path, report.to_json().encode())
 
 
 def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
@@ -169,7 +123,7 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
 
     data = rewritten.data(emit)
     if output == STANDARD and sys.stdout.isatty() and data.startswith(b"ML\xefR"):
-        _usage("bytecode would garble the terminal: name a file with -o, or use --emit text")
+        usage("bytecode would garble the terminal: name a file with -o, or use --emit text")
     write_whole(output, data)
 
 
@@ -197,42 +151,21 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
 @_SEED
 @_TIMEOUT
 def verify(
-    source: str,
-    require: str,
-    max_copies: int | None,
-    max_temp_bytes: int | None,
-    compile_only: bool,
-    as_json: bool,
-    entry: str | None,
-    report: str | None,
-    seed: int,
-    timeout: float,
+    source: str, compile_only: bool, as_json: bool, report: str | None, **options: Any
 ) -> None:
     """Compile and run a program, and tell of each donation whether it is reused."""
     from hlopass import api
 
-    with _stages() as progress:
-        proof = api.verify(
-            source,
-            require=require,
-            max_copies=max_copies,
-            max_temp_bytes=max_temp_bytes,
-            mode="compile" if compile_only else "run",
-            entry=entry,
-            seed=seed,
-            timeout=timeout,
-            progress=progress,
-        )
-    if report is not None:
-        from hlopass.files import write_whole
-
-        write_whole(report, proof.report.to_json().encode())
+    mode: Any = "compile" if compile_only else "run"
+    with stages() as progress:
+        proof = api.verify(source, mode=mode, progress=progress, **options)
+    _write_report(proof.report, report)
     if as_json:
         click.echo(proof.report.to_json(), nl=False)
     _show_proof(proof, None if as_json else sys.stdout)
 
 
-def _show_proof(proof: Proof, table: Any) -> None:
+def _show_proof(proof: Proof, table: TextIO | None) -> None:
     """Prints a proof; exits with WANTING where it is not ok."""
     from hlopass.table import print_proof
 
@@ -292,52 +225,6 @@ def schema(file: str) -> None:
     click.echo(json.dumps(manifest.schema(), indent=2))
 
 
-def _usage(message: str) -> NoReturn:
-    raise UsageError(Diagnostic("usage", message))
-
-
-@contextlib.contextmanager
-def _stages(long: bool = True) -> Iterator[Callable[[str], None] | None]:
-    """Shows the stage of long work on stderr, with the time it takes, on a terminal only."""
-    if not long or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(file=sys.stderr)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task("starting", total=None)
-        yield lambda stage: shown.update(task, description=stage)
-
-
 def main() -> NoReturn:
     """The entry point: runs the command line in a child that may crash."""
-    sys.exit(guard.guarded(_run))
-
-
-def _run() -> int:
-    """Runs the command line; returns the exit status instead of raising SystemExit."""
-    try:
-        result = cli.main(prog_name="hlopass", standalone_mode=False)
-        return result if isinstance(result, int) else 0
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return 130
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 1
-    except BrokenPipeError:
-        return 1
-    except Exception as error:
-        message = f"internal error: {type(error).__name__}: {error}"
-        note = "this is a bug of hlopass; python -X dev -m hlopass ... shows where"
-        if sys.flags.dev_mode:
-            raise
-        show((Diagnostic("internal", message, notes=(note,)),))
-        return 1
+    sys.exit(guard.guarded(lambda: run(cli)))

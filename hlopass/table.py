@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _STYLES = {"reused": "green", "not-run": "dim"}
+_STYLES |= dict.fromkeys(("copied", "dropped", "unpaired"), "bold red")
 _PIPE_WIDTH = 10_000
 """In a pipe or a file nothing is folded: a table takes the width that it needs."""
 
@@ -26,35 +27,15 @@ def print_proof(report: Report, file: TextIO) -> None:
 
 
 def _donations(donations: tuple[ReportedDonation, ...]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("argument", justify="right")
-    table.add_column("name", overflow="fold")
-    table.add_column("type", overflow="fold")
-    table.add_column("bytes", justify="right", no_wrap=True)
-    table.add_column("result", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
     reasons = any(donation.reason for donation in donations)
-    if reasons:
-        table.add_column("reason", overflow="fold")
+    columns = ["argument", "name", "type", "bytes", "result", "verdict"]
+    rows = []
     for donation in donations:
         argument = donation.argument
-        cells = [
-            str(argument.index),
-            argument.name or "",
-            argument.type,
-            _bytes(argument),
-            _result(donation),
-        ]
-        row = [Text(cell) for cell in cells]
-        row.append(Text(donation.verdict, style=_STYLES.get(donation.verdict, "bold red")))
-        if reasons:
-            row.append(Text(_reason(donation)))
-        table.add_row(*row)
-    return table
+        name = argument.name or ""
+        row = [str(argument.index), name, argument.type, _bytes(argument), _result(donation)]
+        rows.append([*row, donation.verdict, *([_reason(donation)] if reasons else [])])
+    return _table([*columns, *(["reason"] if reasons else [])], rows)
 
 
 def _reason(donation: ReportedDonation) -> str:
@@ -64,8 +45,8 @@ def _reason(donation: ReportedDonation) -> str:
     return donation.reason or ""
 
 
-def _bytes(argument: Argument) -> str:
-    return "?" if argument.bytes is None else f"{argument.bytes:,}"
+def _bytes(value: Argument | Inspected) -> str:
+    return "?" if value.bytes is None else f"{value.bytes:,}"
 
 
 def _result(donation: ReportedDonation) -> str:
@@ -105,8 +86,7 @@ def print_inspection(inspection: Inspection, file: TextIO) -> None:
 
 
 def _common(value: Inspected) -> list[str]:
-    size = "?" if value.bytes is None else f"{value.bytes:,}"
-    return [str(value.index), value.name or "", value.type, size]
+    return [str(value.index), value.name or "", value.type, _bytes(value)]
 
 
 def _donation(value: Inspected) -> list[str]:
@@ -130,7 +110,7 @@ def _table(columns: list[str], rows: list[list[str]]) -> Table:
         right = (name in ("argument", "result", "bytes") and name == columns[0]) or name == "bytes"
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
     return table
 
 
