@@ -165,9 +165,7 @@ def markdown(everything: dict[str, Measured]) -> str:
     titles = ["program", "copies", "temp MB", "footprint MB", "ms", "time to JAX's"]
     lines = [titles, ["---", *["---:"] * (len(titles) - 1)]]
     for name, measured in everything.items():
-        cells = [
-            " / ".join(cell(measured[variant]) for variant in VARIANTS) for _, cell in COLUMNS
-        ]
+        cells = [" / ".join(cell(measured[variant]) for variant in VARIANTS) for _, cell in COLUMNS]
         ratio = measured["hlopass"].seconds / measured["jax"].seconds
         lines.append([name, *cells, f"{ratio:.2f}"])
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)

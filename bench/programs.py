@@ -82,7 +82,7 @@ def pipeline_rotation(stages: Tree, fed: Array) -> Tree:
 
 def nested_jit(a: Array, b: Array) -> Tree:
     """The swap happens in a function that is called."""
-    return jax.jit(lambda x, y: (jax.jit(swap)(y, x)))(b, a)
+    return jax.jit(lambda x, y: jax.jit(swap)(y, x))(b, a)
 
 
 # Optimizers

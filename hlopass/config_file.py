@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -177,8 +177,8 @@ class Checker:
         try:
             msgspec.convert(value, type_)
         except msgspec.ValidationError as error:
-            legal = [member for member in get_args(type_) if not isinstance(member, type)]
-            if str(error).startswith("Invalid enum value") and legal:
+            if get_origin(type_) is Literal:
+                legal = get_args(type_)
                 hint = f"legal: {', '.join(map(str, legal))}"
                 if isinstance(value, str):
                     hint = nearest_or_list(value, [str(member) for member in legal])
@@ -203,7 +203,12 @@ class Checker:
             raise HlopassError(self.found)
 
 
-_TYPES = {"int": "an integer", "str": "a string", "bool": "true or false"}
+_TYPES = {
+    "int": "an integer",
+    "str": "a string",
+    "bool": "true or false",
+    "object": "an object",
+}
 """What msgspec calls types, in the words of people who write files."""
 
 

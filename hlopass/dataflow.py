@@ -9,8 +9,9 @@ import jaxlib.mlir.ir as ir
 
 from hlopass.entry import functions_of
 from hlopass.flow import Effect, Graph, Node
+from hlopass.fusion import FUSED
 from hlopass.jaxlib_compat import location_label
-from hlopass.operations import ANNOTATIONS, EFFECTS
+from hlopass.operations import ANNOTATIONS, EFFECTFUL, EFFECTS
 from hlopass.program import PARSED_FROM, Program
 from hlopass.reuse import Reuse
 
@@ -119,6 +120,8 @@ class _Builder:
         """An operation of any form: it reads all that it can see."""
         name = self.kinds[operation.name].name
         operands = self._operands(operation, values) + self._captured(operation, values)
+        if _has_side_effect(operation):
+            self.graph.kept.add(len(self.graph.nodes))
         self._add(operation, name, EFFECTS.get(name, Effect.OPAQUE), operands, values)
 
     def _operands(self, operation: ir.Operation, values: Values) -> tuple[int, ...]:
@@ -153,7 +156,7 @@ class _Builder:
             if operand == result:
                 effect = Effect.IDENTITY
             elif broadcast and _shape(operand) != _shape(result):
-                effect = Effect.INDEXED
+                effect = Effect.BROADCAST
             else:
                 effect = Effect.RESHAPE
             self.shapes[types] = effect
@@ -215,11 +218,17 @@ class _Builder:
         elif (updated := _updated_operand(attributes)) is not None and len(operation.results) == 1:
             effect = Effect.UPDATE
             operands = (operands[updated], *operands[:updated], *operands[updated + 1 :])
+        if _has_side_effect(operation):
+            self.graph.kept.add(len(self.graph.nodes))
         self._add(operation, target, effect, operands, values)
 
 
-_SIMPLE = {name for name in EFFECTS if EFFECTS[name] in (Effect.ELEMENTWISE, Effect.INDEXED)}
-_SIMPLE |= {"constant", "iota"}
+_SIMPLE = {
+    name
+    for name, effect in EFFECTS.items()
+    if effect in FUSED and effect is not Effect.RESHAPE and name not in ("map", "reduce")
+}
+_SIMPLE |= {"constant", "iota", "dynamic_update_slice"}
 """Operations that have one result and no region that reads from outside."""
 
 _SPECIAL = {
@@ -235,6 +244,15 @@ _SPECIAL = {
     "get_tuple_element": _Builder._element,
     "custom_call": _Builder._custom_call,
 }
+
+
+def _has_side_effect(operation: ir.Operation) -> bool:
+    """Whether an operation, or one inside it, runs even if nothing needs its results."""
+    name = operation.name.partition(".")[2]
+    if name in EFFECTFUL or "has_side_effect" in operation.attributes:
+        return True
+    blocks = [block for region in operation.regions for block in region.blocks]
+    return any(_has_side_effect(view.operation) for block in blocks for view in block.operations)
 
 
 def _updated_operand(attributes: Any) -> int | None:

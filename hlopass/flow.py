@@ -6,6 +6,7 @@ a graph of a program, tests write their own.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,29 +17,39 @@ class Effect(IntEnum):
     """What an operation does with the buffers of its operands.
 
     `IDENTITY`: the results are the operands, one for one. `RESHAPE`: the result is the
-    first operand in another shape. `ELEMENTWISE`: each element of the result needs the
-    elements at the same place. `INDEXED`: it needs elements at other places, and XLA fuses
-    it into its users (slice, transpose, gather). `UPDATE`: the result is the operand at
-    the same position, changed in part (dynamic_update_slice, scatter, a loop's carry).
-    `CHOICE`: the result is one of its operands (a conditional). `OPAQUE`: anything else,
-    which reads its operands and writes a buffer of its own.
+    first operand in another shape.
+
+    The next five XLA fuses: `ELEMENTWISE`: each element of the result needs the elements at
+    the same place. `INDEXED`: it needs elements at other places (slice, transpose).
+    `BROADCAST`: as INDEXED, of a smaller operand. `COSTLY_ELEMENTWISE` and `COSTLY_INDEXED`
+    (reduce, gather): as those, but XLA never computes them twice.
+
+    `INSERT`: the result is the first operand, changed in part, and XLA fuses into it what it
+    needs (dynamic_update_slice). `UPDATE`: each result is the operand at the same position,
+    changed (scatter, a loop's carry). `CHOICE`: the result is one of its operands (a
+    conditional). `OPAQUE`: anything else, which reads its operands and writes a buffer of
+    its own.
     """
 
     IDENTITY = 0
     RESHAPE = 1
     ELEMENTWISE = 2
     INDEXED = 3
-    UPDATE = 4
-    CHOICE = 5
-    OPAQUE = 6
+    BROADCAST = 4
+    COSTLY_ELEMENTWISE = 5
+    COSTLY_INDEXED = 6
+    INSERT = 7
+    UPDATE = 8
+    CHOICE = 9
+    OPAQUE = 10
 
 
 class Node(NamedTuple):
     """One operation.
 
     `operands` and `first`, `size` number values: results are `first` to
-    `first + size - 1`. For an UPDATE, result `i` is operand `i`, changed. `after` are
-    values that must exist before it starts though it does not read them.
+    `first + size - 1`, and later nodes have higher ones. `after` are values that must exist
+    before it starts though it does not read them.
     """
 
     name: str
@@ -49,19 +60,24 @@ class Node(NamedTuple):
     after: tuple[int, ...] = ()
 
 
+def _nowhere(_: int) -> str | None:
+    return None
+
+
 @dataclass
 class Graph:
     """A program in order of execution. Values 0 to `arguments` - 1 are its arguments.
 
-    `results` are the values that it returns. `place` says where a node, by position in
-    `nodes`, stands in the source.
+    `results` are the values that it returns. `kept` are nodes, by position in `nodes`, that
+    run though nothing needs their results. `place` says where a node stands in the source.
     """
 
     arguments: int
     nodes: list[Node] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
     values: int = 0
-    place: Callable[[int], str | None] = lambda _: None
+    kept: set[int] = field(default_factory=set)
+    place: Callable[[int], str | None] = _nowhere
 
     def __post_init__(self) -> None:
         self.values = max(self.values, self.arguments)
@@ -79,3 +95,11 @@ class Graph:
         self.nodes.append(Node(name, effect, operands, first, count, after))
         self.values += count
         return first
+
+    def writer(self, value: int) -> int:
+        """The position of the node that a value is a result of; -1 for an argument."""
+        return bisect_right(self.nodes, value, key=_first) - 1
+
+
+def _first(node: Node) -> int:
+    return node.first

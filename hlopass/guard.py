@@ -17,6 +17,7 @@ from typing import IO
 from hlopass.diagnostics import CompilerDied, Diagnostic, Where, render
 
 _RELAYED = (signal.SIGTERM, signal.SIGHUP)
+_ENDING = (*_RELAYED, signal.SIGINT)
 
 
 def guarded(body: Callable[[], int]) -> int:
@@ -30,14 +31,16 @@ def guarded(body: Callable[[], int]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     with _scratch() as chatter:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         child = os.fork()
         if child == 0:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
             _run_child(body, chatter)
         status = _wait(child)
         if not os.WIFSIGNALED(status):
             return os.WEXITSTATUS(status)
         number = os.WTERMSIG(status)
-        if number in (*_RELAYED, signal.SIGINT):
+        if number in _ENDING:
             return 128 + number
         chatter.seek(0)
         print(render(died(number, chatter.read())), file=sys.stderr)
@@ -81,6 +84,7 @@ def _wait(child: int) -> int:
     for number in _RELAYED:
         signal.signal(number, relay)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     return os.waitpid(child, 0)[1]
 
 

@@ -92,3 +92,23 @@ def jaxlib_version() -> str:
 def hlo_module_text(module: Any) -> str:
     """The text of an HloModule of a compiled executable, header included."""
     return str(module.to_string())
+
+
+def registered_custom_calls() -> frozenset[str]:
+    """The custom call targets that Python packages registered for the CPU.
+
+    XLA knows some more by itself (TopK and such). Complete once `jax` is imported.
+    """
+    from jaxlib import xla_client
+
+    return frozenset(xla_client.custom_call_targets("cpu"))
+
+
+def initialize_lapack() -> None:
+    """Looks up LAPACK's functions in scipy; calling one before that is a crash.
+
+    JAX does so when it lowers a program, not when it loads one.
+    """
+    from jaxlib.cpu import _lapack  # type: ignore[attr-defined]
+
+    _lapack.initialize()

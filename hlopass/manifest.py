@@ -94,5 +94,10 @@ def pointer(label: str, key: str, index: int) -> Where:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a manifest."""
-    return msgspec.json.schema(Manifest)
+    """The JSON Schema (2020-12) of what `from_data` accepts."""
+    found = msgspec.json.schema(Manifest | tuple[Selector | DonateEntry, ...])
+    found["$defs"]["DonateEntry"]["not"] = {
+        "properties": {"as": {"const": "donor"}, "result": {"not": {"type": "null"}}},
+        "required": ["as", "result"],
+    }
+    return found

@@ -1,8 +1,9 @@
 """What each StableHLO operation does with its operands' buffers. Knows no MLIR.
 
 Names are without their dialect: MHLO has the same ones. The classes follow XLA:
-elementwise operations share an operand's buffer (HloInstruction::IsElementwise), indexed
-ones are fused into their users (CpuInstructionFusion), updates work in place.
+elementwise operations share an operand's buffer (HloInstruction::IsElementwise), those and
+indexed ones are fused into their users, the costly ones once (CpuInstructionFusion:
+IsExpensive), updates work in place.
 """
 
 from __future__ import annotations
@@ -10,25 +11,29 @@ from __future__ import annotations
 from hlopass.flow import Effect
 
 _ELEMENTWISE = """
-    abs add and atan2 bitcast_convert cbrt ceil clamp compare complex convert cosine
-    count_leading_zeros divide exponential exponential_minus_one floor imag is_finite log
-    log_plus_one logistic map maximum minimum multiply negate not or popcnt power real
-    reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select shift_left
-    shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh xor erf
-    uniform_quantize uniform_dequantize copy batch_norm_inference
-    acos acosh asin asinh atan atanh bessel_i1e broadcast_add broadcast_and
-    broadcast_atan2 broadcast_compare broadcast_divide broadcast_maximum broadcast_minimum
-    broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power
-    broadcast_remainder broadcast_select broadcast_shift_left broadcast_subtract
-    broadcast_xor conj cosh digamma erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma
-    next_after polygamma sinh zeta
+    abs add and bitcast_convert ceil clamp compare complex convert cosine
+    count_leading_zeros floor imag is_finite maximum minimum multiply negate not or popcnt
+    real reduce_precision round_nearest_afz round_nearest_even select shift_left
+    shift_right_arithmetic shift_right_logical sign sine subtract tan xor
+    uniform_quantize uniform_dequantize copy
+    broadcast_add broadcast_and broadcast_compare broadcast_maximum broadcast_minimum
+    broadcast_multiply broadcast_or broadcast_select broadcast_shift_left broadcast_subtract
+    broadcast_xor conj is_inf is_neg_inf is_pos_inf
+"""
+_COSTLY_ELEMENTWISE = """
+    atan2 cbrt divide exponential exponential_minus_one log log_plus_one logistic map power
+    remainder rsqrt sqrt tanh erf batch_norm_inference acos acosh asin asinh atan atanh
+    bessel_i1e broadcast_atan2 broadcast_divide broadcast_next_after broadcast_polygamma
+    broadcast_power broadcast_remainder cosh digamma erf_inv erfc lgamma next_after
+    polygamma sinh zeta
 """
 _INDEXED = """
-    broadcast broadcast_in_dim concatenate dynamic_broadcast_in_dim dynamic_gather
-    dynamic_pad dynamic_slice gather pad real_dynamic_slice reverse slice torch_index_select
-    transpose
+    concatenate dynamic_pad dynamic_slice pad real_dynamic_slice reverse slice transpose
 """
-_UPDATE = "dynamic_update_slice scatter while"
+_COSTLY_INDEXED = "dynamic_gather gather reduce torch_index_select"
+_BROADCAST = "broadcast broadcast_in_dim dynamic_broadcast_in_dim"
+_INSERT = "dynamic_update_slice"
+_UPDATE = "scatter while"
 _IDENTITY = "optimization_barrier sharding_constraint reshard"
 _RESHAPE = "reshape dynamic_reshape"
 
@@ -36,7 +41,11 @@ EFFECTS: dict[str, Effect] = {
     name: effect
     for names, effect in (
         (_ELEMENTWISE, Effect.ELEMENTWISE),
+        (_COSTLY_ELEMENTWISE, Effect.COSTLY_ELEMENTWISE),
         (_INDEXED, Effect.INDEXED),
+        (_COSTLY_INDEXED, Effect.COSTLY_INDEXED),
+        (_BROADCAST, Effect.BROADCAST),
+        (_INSERT, Effect.INSERT),
         (_UPDATE, Effect.UPDATE),
         (_IDENTITY, Effect.IDENTITY),
         (_RESHAPE, Effect.RESHAPE),
@@ -44,6 +53,9 @@ EFFECTS: dict[str, Effect] = {
     for name in names.split()
 }
 """The effect of an operation by name; what is not listed is OPAQUE."""
+
+EFFECTFUL = frozenset({"infeed", "outfeed", "recv", "rng", "send", "rng_uniform", "rng_normal"})
+"""What runs though nothing needs its results."""
 
 ANNOTATIONS = frozenset(
     {

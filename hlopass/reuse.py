@@ -2,14 +2,17 @@
 
 The rules are those of XLA's copy insertion and buffer sharing (copy_insertion.cc,
 hlo_dataflow_analysis.cc: CanShareOperandBufferWithUser), checked against what its CPU
-compiler does:
+compiler does with random programs:
 
 1. Every other read of the argument must come before the write by data dependency. A read
    that is merely unordered with the write costs a copy: XLA inserts copies before it
-   schedules.
+   schedules. What XLA computes again in several places reads in all of them (`fusion.py`).
 2. Where the write itself, or what XLA fuses into it, reads the argument, it must read each
    element at the place that it writes, in the same shape and element type.
-3. An argument that is also returned unchanged is still needed at the end.
+3. A result that is changed in place (a cache, a loop's carry) is in its buffer from the
+   start: what it started from, or a copy of it, is the write.
+4. An argument that is also returned unchanged is copied anyway, and then nothing stands
+   against writing over it what depends on that copy.
 
 Sets of arguments and of results are Python integers, a bit each, so that the whole is
 linear in the program.
@@ -23,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hlopass.flow import Effect, Graph, Node
+from hlopass.fusion import Schedule, Write
 
 Matrix = np.ndarray[Any, np.dtype[Any]]
 
@@ -42,10 +46,14 @@ class Conflict(NamedTuple):
 _SENTENCES = {
     "read-after-write": "it is read by {operation}, which nothing orders before the write",
     "read-later": "it is read by {operation} after the write",
+    "read-again": "{operation}, which reads it, is computed again where nothing orders it "
+    "before the write",
     "not-in-place": "{operation} cannot work in place",
     "other-shape": "{operation} reads it in another shape or element type than it writes",
     "returned-unchanged": "it is also returned unchanged",
     "result-unchanged": "the result is another argument unchanged",
+    "result-constant": "the result is a constant, or starts as one",
+    "result-changed": "the result is another argument, changed in place by {operation}",
     "branch-unchanged": "a branch of {operation} returns another argument unchanged",
 }
 
@@ -53,7 +61,8 @@ _SENTENCES = {
 class Reuse:
     """Answers for all pairs of a graph's arguments and results.
 
-    `argument_types` and `result_types` are compared for equality only.
+    `argument_types` and `result_types` are compared for equality only. `readers`: for each
+    argument, the nodes that read it, by position, those excepted that nothing needs.
     """
 
     def __init__(
@@ -62,150 +71,168 @@ class Reuse:
         self.graph = graph
         self.argument_types = argument_types
         self.result_types = result_types
+        self.schedule = Schedule(graph)
         self._forward()
-        self._writers = self._result_writers()
-        self.returned = self._returned()
-        self._backward()
+        self._read = sum(1 << a for a, readers in enumerate(self.readers) if readers)
+        self._returned = 0
+        for value in graph.results:
+            self._returned |= self.view[value]
+        self._blocked = [self._blocked_by(at) for at in range(len(graph.results))]
 
     def _forward(self) -> None:
         """For each value, which arguments it is, or can be computed from in one fusion.
 
-        `view`: the value is the argument, perhaps in another shape. `same`: computed from
-        it element by element. `moved`: computed from it with elements moved. A value that
-        XLA gives a buffer of its own has none of the three.
+        `view`: the value is the argument, perhaps in another shape. `held`: it is that, or
+        that changed in place. `same`: computed from it element by element. `moved`: computed
+        from it with elements moved, in one fusion. A value that XLA gives a buffer of its own
+        has none of the four.
         """
-        count = self.graph.values
-        self.view = view = [0] * count
-        self.same = same = [0] * count
-        self.moved = moved = [0] * count
-        self.readers: list[list[int]] = [[] for _ in range(self.graph.arguments)]
-        for argument in range(self.graph.arguments):
-            view[argument] = same[argument] = 1 << argument
-        for position, node in enumerate(self.graph.nodes):
+        graph, schedule = self.graph, self.schedule
+        self.view, self.held, self.same, self.moved = ([0] * graph.values for _ in range(4))
+        same, moved, fused = self.same, self.moved, schedule.fused
+        self.readers: list[list[int]] = [[] for _ in range(graph.arguments)]
+        for argument in range(graph.arguments):
+            self.view[argument] = self.held[argument] = same[argument] = 1 << argument
+        for position, node in enumerate(graph.nodes):
             effect = node.effect
-            if effect is Effect.OPAQUE:
-                self._read(position, node)
-            elif effect is Effect.ELEMENTWISE:
+            if effect is Effect.ELEMENTWISE or effect is Effect.COSTLY_ELEMENTWISE:
                 near = far = 0
                 for operand in node.operands:
                     near |= same[operand]
-                    far |= moved[operand]
+                    far |= moved[operand] & fused[operand]
                 same[node.first] = near & ~far
                 moved[node.first] = far
                 if near or far:
-                    self._read(position, node)
+                    self._note(position, node)
+            elif effect is Effect.OPAQUE:
+                self._note(position, node)
             else:
                 _FORWARD[effect](self, position, node)
 
     def _identity(self, _: int, node: Node) -> None:
         for offset, operand in enumerate(node.operands[: node.size]):
-            for sets in (self.view, self.same, self.moved):
+            for sets in (self.view, self.held, self.same, self.moved):
                 sets[node.first + offset] = sets[operand]
+            self.schedule.fused[node.first + offset] = self.schedule.fused[operand]
 
     def _reshape(self, _: int, node: Node) -> None:
         operand = node.operands[0]
         self.view[node.first] = self.view[operand]
-        self.moved[node.first] = self.same[operand] | self.moved[operand]
+        self.held[node.first] = self.held[operand]
+        self.moved[node.first] = self._in_kernel(operand)
+        if self.held[operand]:
+            self.schedule.fused[node.first] = -1
 
     def _indexed(self, position: int, node: Node) -> None:
         for operand in node.operands:
-            self.moved[node.first] |= self.same[operand] | self.moved[operand]
-        self._read(position, node)
+            self.moved[node.first] |= self._in_kernel(operand)
+        self._note(position, node)
+
+    def _in_kernel(self, value: int) -> int:
+        """The arguments that an operation reads from their buffers to have a value."""
+        fused = self.schedule.fused[value]
+        return self.held[value] | ((self.same[value] | self.moved[value]) & fused)
 
     def _update(self, position: int, node: Node) -> None:
-        for offset in range(node.size):
-            self.same[node.first + offset] = self.same[node.operands[offset]]
-            self.moved[node.first + offset] = self.moved[node.operands[offset]]
-        self._read(position, node)
+        for offset, operand in enumerate(node.operands[: node.size]):
+            value = node.first + offset
+            self.held[value] = self.held[operand]
+            self.same[value] = self.same[operand] | self.held[operand]
+            self.moved[value] = self.moved[operand]
+        self._note(position, node)
+
+    def _insert(self, position: int, node: Node) -> None:
+        self._update(position, node)
+        for operand in node.operands[1:]:
+            self.moved[node.first] |= self._in_kernel(operand)
 
     def _choice(self, position: int, node: Node) -> None:
         for operand in node.operands:
             self.same[node.first] |= self.same[operand]
             self.moved[node.first] |= self.moved[operand]
         self.same[node.first] &= ~self.moved[node.first]
-        self._read(position, node)
+        self._note(position, node)
 
-    def _read(self, position: int, node: Node) -> None:
+    def _note(self, position: int, node: Node) -> None:
         """Notes which arguments a node reads, itself or through views."""
+        if not self.schedule.reach[position]:
+            return
         read = 0
         for operand in node.operands:
             read |= self.view[operand]
         for argument in _bits(read):
             self.readers[argument].append(position)
 
-    def _result_writers(self) -> list[int]:
-        """For each result, the position of the node that writes it; -1 for an argument."""
-        defined = [-1] * self.graph.values
-        for position, node in enumerate(self.graph.nodes):
-            for offset in range(node.size):
-                value = node.first + offset
-                alias = node.effect in (Effect.IDENTITY, Effect.RESHAPE)
-                unchanged = alias and self.view[value]
-                defined[value] = -1 if unchanged else position
-        return [defined[value] for value in self.graph.results]
+    def _blocked_by(self, result: int) -> int:
+        """The arguments that the first write of a result reads, but not in place."""
+        blocked = 0
+        for value in self.schedule.writes[result].starts:
+            node = self.graph.nodes[self.graph.writer(value)]
+            if node.effect in (Effect.OPAQUE, Effect.UPDATE, Effect.INSERT):
+                changed = -1 if node.effect is Effect.OPAQUE else value - node.first
+                for position, operand in enumerate(node.operands):
+                    if position != changed:
+                        blocked |= self.view[operand]
+        return blocked
 
-    def _backward(self) -> None:
-        """For each node, which results are written by it or by what depends on it."""
-        reach = [0] * self.graph.values
-        self.reach = [0] * len(self.graph.nodes)
-        written: dict[int, int] = {}
-        for result, writer in enumerate(self._writers):
-            written[writer] = written.get(writer, 0) | 1 << result
-        for position in range(len(self.graph.nodes) - 1, -1, -1):
-            node = self.graph.nodes[position]
-            found = written.get(position, 0)
-            if node.size == 1:
-                found |= reach[node.first]
-            else:
-                for value in range(node.first, node.first + node.size):
-                    found |= reach[value]
-            self.reach[position] = found
-            if found:
-                for operand in node.operands:
-                    reach[operand] |= found
-                for value in node.after:
-                    reach[value] |= found
+    def _taken_by(self, result: int) -> int:
+        """The arguments that a result cannot be written over, as it is others' content."""
+        write = self.schedule.writes[result]
+        everything = (1 << self.graph.arguments) - 1
+        if write.constant:
+            return everything
+        if not write.sources:
+            return 0
+        several = write.sources & (write.sources - 1)
+        taken = everything if several else everything & ~write.sources
+        return taken & self._read if write.is_argument or write.choices else taken
 
     def free_results(self, argument: int) -> int:
         """The results, as bits, before whose write every read of the argument comes."""
-        free = (1 << len(self._writers)) - 1
+        free = self.schedule.alive - 1
         for reader in self.readers[argument]:
-            free &= self.reach[reader]
+            free &= self.schedule.before[reader]
         return free
 
     def copies(self, arguments: Sequence[int], results: Sequence[int]) -> Matrix:
-        """Copies that each pair costs, arguments down, results across: 0, or 1, or 2.
+        """Copies that each pair costs, arguments down, results across: -1 to 2.
 
-        Two where the result is not the argument's next value either: XLA then copies the
-        argument and the result. It agrees with `conflict`.
+        Where there is no conflict, 0, or -1: without the donation XLA copies the argument,
+        because it is returned or changed in place. Else 1, or 2 where the result does not
+        depend on the argument: XLA then copies the result too.
         """
-        free = _matrix([self.free_results(a) for a in arguments], len(self._writers))[:, results]
+        count = len(self.graph.results)
         values = [self.graph.results[r] for r in results]
-        count = self.graph.arguments
-        view, same, moved = (
-            _matrix([sets[value] for value in values], count).T[arguments]
-            for sets in (self.view, self.same, self.moved)
+
+        def by_result(sets: list[int]) -> Matrix:
+            return _matrix(sets, self.graph.arguments).T[arguments]
+
+        view, held, same, moved = (
+            by_result([sets[value] for value in values])
+            for sets in (self.view, self.held, self.same, self.moved)
         )
-        blocked = _matrix([self._blocked(r) for r in results], count).T[arguments]
+        free = _matrix([self.free_results(a) for a in arguments], count)[:, results]
+        depends = _matrix([self._dependent(a) for a in arguments], count)[:, results]
         types = np.array([self.result_types[r] for r in results])
         other = np.array([types != self.argument_types[a] for a in arguments])
-        written = np.array([self._writers[r] >= 0 for r in results])
-        kept = np.array([bool(self.returned >> a & 1) for a in arguments])
-        bad = ~free | moved | blocked | (same & other)
-        bad |= ~written[None, :] | kept[:, None]
-        return np.where(view, 0.0, bad * (2.0 - same))
+        bad = ~free | by_result([self._blocked[r] for r in results])
+        bad |= (moved | (same & other)) & ~held
+        kept = np.array([bool(self._returned >> a & 1) for a in arguments])
+        bad = np.where(kept[:, None], ~depends, bad)
+        bad |= by_result([self._taken_by(r) for r in results])
+        bad &= ~view
+        whole = np.array([self.schedule.writes[r].is_argument for r in results])
+        return np.where(bad, np.where(depends | whole, 1.0, 2.0), -1.0 * held)
 
-    def _returned(self) -> int:
-        """The arguments that some result is, unchanged."""
-        found = 0
-        for value in self.graph.results:
-            found |= self.view[value]
-        return found
+    def _dependent(self, argument: int) -> int:
+        """The results, as bits, that are written after something that needs the argument."""
+        return self.schedule.needs[argument] & (self.schedule.alive - 1)
 
     def is_next_value(self, argument: int, result: int) -> bool:
         """Whether a result is computed from the argument, element by element or by update."""
-        writer = self._writers[result]
-        return writer >= 0 and bool(self.same[self.graph.results[result]] >> argument & 1)
+        value = self.graph.results[result]
+        changed = not self.schedule.writes[result].is_argument
+        return changed and bool(self.same[value] >> argument & 1)
 
     def is_unchanged(self, argument: int, result: int) -> bool:
         """Whether a result is the argument itself."""
@@ -215,67 +242,61 @@ class Reuse:
         """Why writing the result over the argument costs a copy; None where it is free."""
         if self.is_unchanged(argument, result):
             return None
-        value = self.graph.results[result]
-        writer = self._writers[result]
-        if writer < 0:
-            return Conflict("result-unchanged")
-        if self.returned >> argument & 1:
-            return Conflict("returned-unchanged")
+        write = self.schedule.writes[result]
+        if self._taken_by(result) >> argument & 1:
+            return self._taken(write)
+        if self._returned >> argument & 1:
+            dependent = self._dependent(argument) >> result & 1
+            return None if dependent else Conflict("returned-unchanged")
         late = self._late_reader(argument, result)
-        if late is not None:
-            return late
-        return self._at_write(argument, result, value, self.graph.nodes[writer], writer)
+        return late if late is not None else self._at_write(argument, result, write)
+
+    def _taken(self, write: Write) -> Conflict:
+        """The conflict where a result starts as something else's content."""
+        if write.constant:
+            return Conflict("result-constant")
+        if write.is_argument:
+            return Conflict("result-unchanged")
+        if write.choices:
+            return self._because("branch-unchanged", self.graph.writer(write.choices[0]))
+        return self._because("result-changed", self.graph.writer(write.starts[0]))
 
     def _late_reader(self, argument: int, result: int) -> Conflict | None:
-        writer = self._writers[result]
+        schedule = self.schedule
         for reader in self.readers[argument]:
-            if not self.reach[reader] >> result & 1:
-                code = "read-later" if self._depends(reader, writer) else "read-after-write"
+            if not schedule.before[reader] >> result & 1:
+                code = "read-after-write"
+                if schedule.reach[reader] >> result & 1:
+                    code = "read-again"
+                elif any(self._depends(reader, value) for value in schedule.writes[result].starts):
+                    code = "read-later"
                 return self._because(code, reader)
         return None
 
-    def _depends(self, position: int, on: int) -> bool:
-        """Whether a node needs what another, earlier one writes."""
+    def _depends(self, position: int, value: int) -> bool:
+        """Whether a node needs a value."""
         wanted = {*self.graph.nodes[position].operands, *self.graph.nodes[position].after}
-        for earlier in range(position - 1, on, -1):
+        for earlier in range(position - 1, self.graph.writer(value), -1):
             node = self.graph.nodes[earlier]
-            if any(value in wanted for value in range(node.first, node.first + node.size)):
+            if any(each in wanted for each in range(node.first, node.first + node.size)):
                 wanted.update(node.operands, node.after)
-        node = self.graph.nodes[on]
-        return any(value in wanted for value in range(node.first, node.first + node.size))
+        return value in wanted
 
-    def _at_write(
-        self, argument: int, result: int, value: int, node: Node, position: int
-    ) -> Conflict | None:
-        """What stands against the write itself working in place."""
-        if self.moved[value] >> argument & 1:
-            if node.effect is Effect.RESHAPE:
-                return self._because("other-shape", position)
+    def _at_write(self, argument: int, result: int, write: Write) -> Conflict | None:
+        """What stands against the first write itself working in place."""
+        value = self.graph.results[result]
+        position = self.graph.writer(write.starts[0] if write.starts else value)
+        if self._blocked[result] >> argument & 1:
             return self._because("not-in-place", position)
-        if self._blocked(result) >> argument & 1:
-            choice = node.effect is Effect.CHOICE
-            return self._because("branch-unchanged" if choice else "not-in-place", position)
+        if self.held[value] >> argument & 1:
+            return None
+        if self.moved[value] >> argument & 1:
+            shaped = self.graph.nodes[self.graph.writer(value)].effect is Effect.RESHAPE
+            return self._because("other-shape" if shaped else "not-in-place", position)
         same_type = self.argument_types[argument] == self.result_types[result]
         if self.same[value] >> argument & 1 and not same_type:
             return self._because("other-shape", position)
         return None
-
-    def _blocked(self, result: int) -> int:
-        """The arguments that the node which writes a result reads, but not in place."""
-        writer = self._writers[result]
-        if writer < 0:
-            return 0
-        node = self.graph.nodes[writer]
-        updated = self.graph.results[result] - node.first
-        read = 0
-        for position, operand in enumerate(node.operands):
-            if node.effect is not Effect.UPDATE or position != updated:
-                read |= self.view[operand]
-        if node.effect is Effect.CHOICE and read:
-            everything = (1 << self.graph.arguments) - 1
-            single = read & (read - 1) == 0
-            return everything & ~read if single else everything
-        return read if node.effect in (Effect.OPAQUE, Effect.UPDATE) else 0
 
     def _because(self, code: str, position: int) -> Conflict:
         return Conflict(code, self.graph.nodes[position].name, self.graph.place(position))
@@ -285,6 +306,9 @@ _FORWARD = {
     Effect.IDENTITY: Reuse._identity,
     Effect.RESHAPE: Reuse._reshape,
     Effect.INDEXED: Reuse._indexed,
+    Effect.BROADCAST: Reuse._indexed,
+    Effect.COSTLY_INDEXED: Reuse._indexed,
+    Effect.INSERT: Reuse._insert,
     Effect.UPDATE: Reuse._update,
     Effect.CHOICE: Reuse._choice,
 }

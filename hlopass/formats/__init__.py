@@ -36,13 +36,14 @@ def read(data: bytes | str, label: str, entry: str | None = None) -> Program:
     with new_context() as context:
         context.emit_error_diagnostics = False
         try:
-            module = ir.Module.parse(raw)
+            return Program(ir.Module.parse(raw), source, entry)
         except ir.MLIRError as error:
             raise HlopassError(_parse_errors(error, source)) from None
         except (ValueError, RuntimeError, MemoryError):
+            if source.format == "text":
+                raise
             message = "not a module: the bytecode is damaged"
             raise HlopassError(Diagnostic("format-unknown", message, Where(label))) from None
-        return Program(module, source, entry)
 
 
 def write(program: Program, format: Format) -> bytes:

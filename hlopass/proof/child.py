@@ -1,19 +1,23 @@
 """The process that may die: reads a job, observes, and writes the answer to a file.
 
 `python -m hlopass.proof.child FOLDER`: the folder holds `job.json` and `module`; `stage` is
-rewritten as work goes on, `answer.json` is the last thing that is written.
+added to as work goes on, `answer.json` is the last thing that is written. Standard input is
+a pipe whose other end the parent holds: when it closes, the parent is gone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from hlopass.diagnostics import Diagnostic, HlopassError
+from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.proof.observation import Answer, Job
 from hlopass.report import reported
 
@@ -26,8 +30,9 @@ def main(folder: Path) -> None:
     except HlopassError as error:
         answer = Answer(diagnostics=tuple(reported(found) for found in error.diagnostics))
     except MemoryError:
-        message = "there is not enough memory to run the program"
-        answer = Answer(diagnostics=(reported(Diagnostic("out-of-memory", message)),))
+        message = "there is not enough memory for the program"
+        finding = Diagnostic("out-of-memory", message, Where(job.label))
+        answer = Answer(diagnostics=(reported(finding),))
     temporary = folder / "answer.part"
     temporary.write_bytes(msgspec.json.encode(answer))
     temporary.rename(folder / "answer.json")
@@ -53,7 +58,30 @@ def _stages(folder: Path) -> Callable[[str], None]:
     return begin
 
 
+def _go_with_parent(folder: Path) -> None:
+    """Ends this process and removes its folder as soon as the parent is gone."""
+
+    def watch() -> None:
+        os.read(0, 1)
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _be_expendable() -> None:
+    """Leaves no core file, and is the first to go where memory runs out."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
 if __name__ == "__main__":
+    _be_expendable()
+    _go_with_parent(Path(sys.argv[1]))
     main(Path(sys.argv[1]))
     sys.stdout.flush()
     os._exit(0)

@@ -3,62 +3,59 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from hlopass.diagnostics import HlopassError
+from hlopass.jaxlib_compat import registered_custom_calls
 from hlopass.proof.refusal import refusal
+
+Targets = Callable[[], Sequence[str]]
 
 
 def cpu_client(devices: int) -> Any:
     """A CPU client with that many devices.
+
+    Settings that tests in the same process rely on are left alone.
 
     Importing jax registers the custom calls that jaxlib has for the CPU (LAPACK and such).
     """
     import jax
 
     jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_enable_x64", True)
-    jax.config.update("jax_num_cpu_devices", devices)
+    if devices > 1:
+        jax.config.update("jax_num_cpu_devices", devices)
     return jax.devices("cpu")[0].client
 
 
 @contextlib.contextmanager
-def refused(verb: str, label: str, targets: Sequence[str] = ()) -> Iterator[None]:
-    """Makes an HlopassError of what XLA raises inside."""
+def refused(verb: str, label: str, targets: Targets = tuple) -> Iterator[None]:
+    """Makes an HlopassError of what XLA raises inside; `targets` as for `compile_module`."""
     from jaxlib import xla_client
 
     try:
         yield
     except xla_client.XlaRuntimeError as error:
-        raise HlopassError(refusal(str(error), verb, label, targets)) from None
+        known = registered_custom_calls()
+        missing = [target for target in targets() if target not in known]
+        raise HlopassError(refusal(str(error), verb, label, missing)) from None
 
 
-def compile_module(
-    client: Any, bytecode: bytes, label: str, targets: Sequence[str] = ()
-) -> Any:
+def compile_module(client: Any, bytecode: bytes, label: str, targets: Targets = tuple) -> Any:
     """Compiles a module for the client's first device; returns the loaded executable.
 
-    `targets`: the module's custom call targets. Raises HlopassError where XLA refuses it.
+    `targets` gives the module's custom call targets, should XLA lack one. Raises
+    HlopassError where XLA refuses the module.
     """
     from jaxlib import xla_client
     from jaxlib._jax import DeviceList
 
     options = xla_client.CompileOptions()
     devices = DeviceList(tuple(client.local_devices()[:1]))
-    with refused("compile", label, unregistered(targets)):
+    with refused("compile", label, targets):
         return client.compile_and_load(bytecode, devices, options)
-
-
-def unregistered(targets: Sequence[str]) -> list[str]:
-    """The custom call targets that no Python package registered for the CPU.
-
-    XLA knows some more by itself (TopK and such).
-    """
-    from jaxlib import xla_client
-
-    known = xla_client.custom_call_targets("cpu")
-    return [target for target in targets if target not in known]
 
 
 def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:
@@ -71,3 +68,14 @@ def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:
     with refused("run", label):
         results = executable.execute_sharded(inputs).disassemble_into_single_device_arrays()
         return list(jax.block_until_ready([shards[0] for shards in results]))
+
+
+def fetch(results: list[Any], label: str) -> list[np.ndarray[Any, Any]]:
+    """The results on the host; a token, which has no data, as an array without elements.
+
+    Raises HlopassError where one cannot be read.
+    """
+    with refused("read the results of", label):
+        return [
+            np.asarray(each) if each.size else np.zeros(each.shape, each.dtype) for each in results
+        ]

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from hlopass import donation_attrs, fingerprint, formats
 from hlopass.dataflow import analyse
-from hlopass.diagnostics import HlopassError, Where
+from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
+from hlopass.jaxlib_compat import initialize_lapack
 from hlopass.passes.check_donation import check
 from hlopass.program import Program
 from hlopass.proof import evidence, inputs
-from hlopass.proof.client import compile_module, cpu_client, run_executable
+from hlopass.proof.client import compile_module, cpu_client, fetch, refused, run_executable
+from hlopass.proof.difference import Array, first_difference
 from hlopass.proof.evidence import Compiled
 from hlopass.proof.observation import Difference, Job, Observation, Observed
+from hlopass.proof.refusal import custom_call_targets
 from hlopass.report import Argument, Evidence, Pair, Reason, Result, reported
 
 Stage = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """What running showed: each donation with its facts, and where the results differ."""
+
+    observed: list[Observed]
+    difference: Difference | None
+    repeatable: bool | None
 
 
 def observe(job: Job, data: bytes, stage: Stage) -> Observation:
@@ -31,9 +43,9 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     """
     stage("reading the module")
     program = formats.read(data, job.label, job.entry)
-    warnings = check(program)
-    if any(found.severity == "error" for found in warnings):
-        raise HlopassError(warnings)
+    found = [*check(program), *_tuples(program)]
+    if any(each.severity == "error" for each in found):
+        raise HlopassError(found)
     arrays = inputs.make(program.arguments, job.seed, job.label) if job.mode == "run" else []
     printed = fingerprint.of(program)
     donations = donation_attrs.read(program)
@@ -41,39 +53,56 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     rename_to_main(program.module, program.entry, Where(job.label))
     with_donation = formats.write(program, "bytecode")
     donation_attrs.strip(program)
+    without_donation = formats.write(program, "bytecode")
     stage("starting the runtime")
     client = cpu_client(job.devices)
+
+    def compiled(bytecode: bytes) -> Any:
+        return compile_module(
+            client, bytecode, job.label, lambda: custom_call_targets(str(program.module))
+        )
+
     stage("compiling without donation")
-    plain_program = compile_module(client, formats.write(program, "bytecode"), job.label)
+    plain = compiled(without_donation)
     stage("compiling with donation")
-    program_ = compile_module(client, with_donation, job.label) if donations else plain_program
-    plain, donated = evidence.read(plain_program), evidence.read(program_)
-    observed = [_observed(each, donated) for each in donations]
-    equal, difference = None, None
+    donated = compiled(with_donation) if donations else plain
+    without, with_ = evidence.read(plain), evidence.read(donated)
+    runs = _Runs([_observed(each, with_) for each in donations], None, None)
     if job.mode == "run":
-        stage("running without donation")
-        expected = [
-            np.asarray(r) for r in run_executable(plain_program, inputs.place(arrays), job.label)
-        ]
-        stage("running with donation")
-        observed, actual = _run(program_, donations, arrays, donated, job.label)
-        difference = _first_difference(program, expected, actual)
-        equal = difference is None
+        _prepare_custom_calls(without.custom_calls, job.label)
+        runs = _run_both(program, (plain, donated), donations, arrays, with_, stage)
     return Observation(
         fingerprint=printed,
         platform=job.platform,
         devices=job.devices,
         mode=job.mode,
         donations=tuple(
-            msgspec.structs.replace(each, cost=costs.get(each.argument.index)) for each in observed
+            msgspec.structs.replace(each, cost=costs.get(each.argument.index))
+            for each in runs.observed
         ),
-        copies=Pair(plain.copies, donated.copies),
-        temp_bytes=Pair(plain.temp_bytes, donated.temp_bytes),
-        footprint=Pair(plain.footprint, donated.footprint),
-        results_equal=equal,
-        difference=difference,
-        warnings=tuple(reported(found) for found in warnings),
+        copies=Pair(without.copies, with_.copies),
+        temp_bytes=Pair(without.temp_bytes, with_.temp_bytes),
+        footprint=Pair(without.footprint, with_.footprint),
+        results_equal=None if job.mode == "compile" else runs.difference is None,
+        difference=runs.difference,
+        repeatable=runs.repeatable,
+        warnings=tuple(reported(each) for each in found),
     )
+
+
+def _tuples(program: Program) -> list[Diagnostic]:
+    """XLA flattens tuples, or refuses them: either way no index means the same any more."""
+    hint = "pass its tensors one by one"
+    return [
+        Diagnostic(
+            "tuple-type",
+            f"{value} is a tuple: only tensors go in and out of a program",
+            value.where,
+            help=hint,
+        )
+        for value in (*program.arguments, *program.results)
+        if value.type.startswith("tuple<")
+    ]
 
 
 def _costs(program: Program, donations: list[Donation]) -> dict[int, Reason]:
@@ -90,6 +119,16 @@ def _costs(program: Program, donations: list[Donation]) -> dict[int, Reason]:
     return found
 
 
+def _prepare_custom_calls(targets: frozenset[str], label: str) -> None:
+    """Makes ready what custom calls need to run; raises HlopassError where nothing can."""
+    if any("python_cpu_callback" in target for target in targets):
+        message = "the program calls back into the Python process that made it"
+        hint = "verify it without running it: --compile-only"
+        raise HlopassError(Diagnostic("host-callback", message, Where(label), help=hint))
+    if any(target.startswith("lapack_") for target in targets):
+        initialize_lapack()
+
+
 def _observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
     """A donation with what the alias table says of it, and what a run showed."""
     argument, result = donation.argument, donation.result
@@ -104,15 +143,42 @@ def _observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
     )
 
 
+def _run_both(
+    program: Program,
+    executables: tuple[Any, Any],
+    donations: list[Donation],
+    arrays: list[Array],
+    compiled: Compiled,
+    stage: Stage,
+) -> _Runs:
+    """Runs without and with donation; where they differ, once more without."""
+    plain, donated = executables
+    label = program.source.label
+
+    def run_plain() -> list[Array]:
+        return fetch(run_executable(plain, _placed(arrays, label), label), label)
+
+    stage("running without donation")
+    expected = run_plain()
+    stage("running with donation")
+    observed, actual = _run(donated, donations, arrays, compiled, label)
+    difference = first_difference(program.results, expected, actual)
+    repeatable = None
+    if difference is not None:
+        stage("running without donation again")
+        repeatable = first_difference(program.results, expected, run_plain()) is None
+    return _Runs(observed, difference, repeatable)
+
+
 def _run(
     executable: Any,
-    donations: list[Donation],
-    arrays: list[np.ndarray[Any, Any]],
+    donations: Sequence[Donation],
+    arrays: list[Array],
     compiled: Compiled,
     label: str,
-) -> tuple[list[Observed], list[np.ndarray[Any, Any]]]:
+) -> tuple[list[Observed], list[Array]]:
     """Runs with donation; for each one, whether it was deleted and where its result lies."""
-    buffers = inputs.place(arrays)
+    buffers = _placed(arrays, label)
     before = {each.argument.index: _pointer(buffers[each.argument.index]) for each in donations}
     results = run_executable(executable, buffers, label)
     observed = []
@@ -124,25 +190,13 @@ def _run(
             same = (_pointer(results[tied]) == before[index],)
         deleted = bool(buffers[index].is_deleted())
         observed.append(_observed(each, compiled, deleted=deleted, same_buffer=same))
-    return observed, [np.asarray(result) for result in results]
+    return observed, fetch(results, label)
+
+
+def _placed(arrays: list[Array], label: str) -> list[Any]:
+    with refused("place the inputs of", label):
+        return inputs.place(arrays)
 
 
 def _pointer(array: Any) -> int:
     return int(array.unsafe_buffer_pointer())
-
-
-def _first_difference(
-    program: Program, expected: list[np.ndarray[Any, Any]], actual: list[np.ndarray[Any, Any]]
-) -> Difference | None:
-    """The first element whose bytes differ; NaN equals NaN of the same bytes."""
-    for value, before, after in zip(program.results, expected, actual, strict=True):
-        if before.tobytes() == after.tobytes():
-            continue
-        width = before.dtype.itemsize
-        bytes_before = np.frombuffer(before.tobytes(), np.uint8).reshape(-1, width)
-        bytes_after = np.frombuffer(after.tobytes(), np.uint8).reshape(-1, width)
-        at = int(np.flatnonzero((bytes_before != bytes_after).any(axis=1))[0])
-        position = tuple(int(i) for i in np.unravel_index(at, before.shape))
-        result = Result(value.index, value.name)
-        return Difference(result, position, str(before[position]), str(after[position]))
-    return None

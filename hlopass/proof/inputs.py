@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +13,14 @@ import numpy as np
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.values import Value
 
+Array = np.ndarray[Any, Any]
+
 _NAMES = {"i1": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16"}
 _NAMES |= {f"i{bits}": f"int{bits}" for bits in (2, 4, 8, 16, 32, 64)}
 _NAMES |= {f"ui{bits}": f"uint{bits}" for bits in (2, 4, 8, 16, 32, 64)}
 _NAMES |= {"complex<f32>": "complex64", "complex<f64>": "complex128"}
 _SMALL_FLOAT = re.compile(r"f([468])(E\w+)")
+_HINT = "verify it without running it: --compile-only"
 
 
 def dtype_of(type_: str) -> np.dtype[Any] | None:
@@ -33,44 +37,69 @@ def dtype_of(type_: str) -> np.dtype[Any] | None:
     return None if found is None else np.dtype(found)
 
 
-def make(arguments: Sequence[Value], seed: int, label: str) -> list[np.ndarray[Any, Any]]:
+def make(arguments: Sequence[Value], seed: int, label: str) -> list[Array]:
     """An array for each argument: floats in (0, 1], integers in 0 to 3, booleans.
 
-    The values keep logarithms and roots finite and indices small. Raises HlopassError
-    naming every argument whose type has no numpy counterpart.
+    The values keep logarithms and roots finite and indices small. A token is an array of
+    no elements, as JAX passes it. Raises HlopassError naming every argument whose type has
+    no numpy counterpart, or where memory does not suffice.
     """
-    found = []
-    arrays = []
-    for argument in arguments:
-        dtype = dtype_of(argument.type)
-        if argument.shape is None or dtype is None:
-            reason = argument.obstacle or "numpy has no such element type"
-            message = f"cannot make up {argument} of type {argument.type}: {reason}"
-            where = argument.where or Where(label)
-            found.append(Diagnostic("input-type", message, where))
-            continue
-        generator = np.random.default_rng([seed, argument.index])
-        arrays.append(_values(generator, argument.shape, dtype))
+    kinds = [_shape_and_dtype(argument) for argument in arguments]
+    found = [
+        _cannot_make_up(argument, label)
+        for argument, (shape, dtype) in zip(arguments, kinds, strict=True)
+        if shape is None or dtype is None
+    ]
+    found += _too_large(arguments, label)
     if found:
         raise HlopassError(found)
-    return arrays
+    return [
+        _values(np.random.default_rng([seed, argument.index]), shape, dtype)
+        for argument, (shape, dtype) in zip(arguments, kinds, strict=True)
+        if shape is not None and dtype is not None
+    ]
 
 
-def _values(
-    generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> np.ndarray[Any, Any]:
+def _cannot_make_up(argument: Value, label: str) -> Diagnostic:
+    reason = argument.obstacle or "numpy has no such element type"
+    message = f"cannot make up {argument} of type {argument.type}: {reason}"
+    hint = "give it a static shape: XLA compiles no other for the CPU"
+    where = argument.where or Where(label)
+    return Diagnostic("input-type", message, where, help=hint if "?" in argument.type else _HINT)
+
+
+def _too_large(arguments: Sequence[Value], label: str) -> list[Diagnostic]:
+    """A finding where the arguments alone are larger than the machine's memory.
+
+    Making them up would let the machine swap before the kernel ends the process.
+    """
+    needed = sum(argument.bytes or 0 for argument in arguments)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed <= memory:
+        return []
+    message = f"the arguments take {needed} bytes, and this machine has {memory} bytes of memory"
+    return [Diagnostic("out-of-memory", message, Where(label), help=_HINT)]
+
+
+def _shape_and_dtype(argument: Value) -> tuple[tuple[int, ...] | None, np.dtype[Any] | None]:
+    if argument.type.endswith(".token"):
+        return (0,), np.dtype(bool)
+    return argument.shape, dtype_of(argument.type)
+
+
+def _values(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     if dtype.kind == "b":
-        return generator.integers(0, 2, shape).astype(bool)
+        return np.asarray(generator.integers(0, 2, shape, dtype=bool))
     if dtype.kind in "iu" or dtype.name.startswith(("int", "uint")):
         most = 2 if dtype.name in ("int2", "uint2") else 4
-        return generator.integers(0, most, shape, dtype=np.int8).astype(dtype)
+        return np.asarray(generator.integers(0, most, shape, dtype=np.int8)).astype(dtype)
     values = 1.0 - generator.random(shape, dtype=np.float32)
     if dtype.kind == "c":
         return (values + 1j * generator.random(shape, dtype=np.float32)).astype(dtype)
-    return values.astype(dtype)
+    return np.asarray(values).astype(dtype)
 
 
-def place(arrays: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
+def place(arrays: Sequence[Array]) -> list[Any]:
     """The arrays on the first device, in buffers that belong to the client.
 
     A numpy array that is used in place cannot be reused by PJRT: donating it copies in

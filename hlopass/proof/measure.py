@@ -12,6 +12,7 @@ from hlopass.program import Program
 from hlopass.proof import evidence
 from hlopass.proof.client import compile_module, cpu_client
 from hlopass.proof.observation import DONOR, Figures, Job
+from hlopass.proof.refusal import custom_call_targets
 
 
 def measure(job: Job, data: bytes, stage: Callable[[str], None]) -> tuple[Figures, ...]:
@@ -26,7 +27,10 @@ def measure(job: Job, data: bytes, stage: Callable[[str], None]) -> tuple[Figure
     for number, candidate in enumerate(job.candidates, 1):
         stage(f"compiling candidate {number} of {len(job.candidates)}")
         donation_attrs.write(program, _donations(program, candidate), program.arguments)
-        executable = compile_module(client, formats.write(program, "bytecode"), job.label)
+        data = formats.write(program, "bytecode")
+        executable = compile_module(
+            client, data, job.label, lambda: custom_call_targets(str(program.module))
+        )
         facts = evidence.read(executable)
         found.append(Figures(facts.copies, facts.temp_bytes, facts.footprint))
     return tuple(found)

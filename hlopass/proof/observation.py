@@ -66,7 +66,8 @@ class Observation(msgspec.Struct, frozen=True):
     """Everything that compiling and running a program showed.
 
     Sizes in bytes. `results_equal` and `difference` compare the runs with and without
-    donation, byte by byte; None where nothing ran.
+    donation, byte by byte; None where nothing ran. `repeatable`: whether two runs without
+    donation agree, asked where the results differ.
     """
 
     fingerprint: str
@@ -79,6 +80,7 @@ class Observation(msgspec.Struct, frozen=True):
     footprint: Pair
     results_equal: bool | None = None
     difference: Difference | None = None
+    repeatable: bool | None = None
     warnings: tuple[ReportedDiagnostic, ...] = ()
 
 

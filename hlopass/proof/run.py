@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -21,6 +23,9 @@ from hlopass.report import ReportedDiagnostic
 
 _POLL = 0.02
 """Seconds between looks at the child."""
+
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
+_FATAL = re.compile(r"^F\d{4} \S+ +\d+ \S+:\d+\] (.+)$", re.MULTILINE)
 
 
 def observe(
@@ -55,45 +60,66 @@ def _ask(
     data: bytes, job: Job, timeout: float | None, progress: Callable[[str], None] | None
 ) -> Answer:
     """Gives a job to a child process; its answer, which holds no errors."""
-    with tempfile.TemporaryDirectory(prefix="hlopass-") as name:
-        folder = Path(name)
-        (folder / "job.json").write_bytes(msgspec.json.encode(job))
-        (folder / "module").write_bytes(data)
-        (folder / "stage").touch()
+    with _folder(data, job) as folder:
         status = _run(folder, job, timeout, progress)
         answer = folder / "answer.json"
         if not answer.exists():
-            raise CompilerDied(_death(folder, job, status))
+            raise _death(folder, job, status)
         found = msgspec.json.decode(answer.read_bytes(), type=Answer)
     if found.diagnostics:
         raise HlopassError(restored(diagnostic) for diagnostic in found.diagnostics)
     return found
 
 
+@contextlib.contextmanager
+def _folder(data: bytes, job: Job) -> Iterator[Path]:
+    """A temporary folder with a job in it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            made = tempfile.TemporaryDirectory(prefix="hlopass-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(made))
+            (folder / "job.json").write_bytes(msgspec.json.encode(job))
+            (folder / "module").write_bytes(data)
+            (folder / "stage").touch()
+        except OSError as error:
+            message = f"cannot write to the temporary folder: {error.strerror or error}"
+            raise HlopassError(Diagnostic("temporary-folder", message)) from None
+        yield folder
+
+
 def _run(
     folder: Path, job: Job, timeout: float | None, progress: Callable[[str], None] | None
 ) -> int:
     """Runs the child to its end; nothing of it is left. Returns its exit status."""
-    environment = os.environ | {
-        "JAX_PLATFORMS": job.platform,
-        "TF_CPP_MIN_LOG_LEVEL": "2",
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-    }
     with (folder / "stderr").open("wb") as errors:
         child = subprocess.Popen(
-            [sys.executable, "-m", "hlopass.proof.child", str(folder)],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-P", "-m", "hlopass.proof.child", str(folder)],
+            stdin=subprocess.PIPE,
             stdout=errors,
             stderr=errors,
-            env=environment,
+            env=_environment(job),
             start_new_session=True,
         )
         try:
             return _wait(child, folder, job, timeout, progress)
         finally:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
+            assert child.stdin is not None
+            child.stdin.close()
+
+
+def _environment(job: Job) -> dict[str, str]:
+    """The child's environment: it finds the same modules as this process, in the same order.
+
+    An empty entry of `sys.path` means the current folder, which `-P` would leave out.
+    """
+    return os.environ | {
+        "JAX_PLATFORMS": job.platform,
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path),
+    }
 
 
 def _wait(
@@ -125,15 +151,38 @@ def _stage(folder: Path) -> str:
     return lines[-1] if lines else "starting"
 
 
-def _death(folder: Path, job: Job, status: int) -> Diagnostic:
+def _death(folder: Path, job: Job, status: int) -> HlopassError:
+    """What to raise for a child that left no answer."""
     chatter = (folder / "stderr").read_bytes()
-    stage = _stage(folder)
+    stage, where = _stage(folder), Where(job.label)
+    if status == -signal.SIGKILL:
+        message = f"the process that ran the compiler was killed while {stage}"
+        hint = "the kernel does that where memory runs out"
+        return CompilerDied(Diagnostic("compiler-killed", message, where, help=hint))
+    fatal = _fatal(chatter)
     if status < 0:
-        return died(-status, chatter, stage, Where(job.label))
-    lines = chatter.decode(errors="replace").strip().splitlines()
-    notes = (lines[-1].strip()[:300],) if lines else ()
+        found = died(-status, chatter, stage, where)
+        return CompilerDied(found if found.notes else replace(found, notes=fatal))
+    raised = _raised(chatter)
+    if raised is not None and not fatal:
+        message = f"internal error while {stage}: {raised}"
+        return HlopassError(Diagnostic("internal", message, where))
     message = f"the compiler ended with status {status} while {stage}"
-    return Diagnostic("compiler-crashed", message, Where(job.label), notes=notes)
+    return CompilerDied(Diagnostic("compiler-crashed", message, where, notes=fatal))
+
+
+def _raised(chatter: bytes) -> str | None:
+    """The exception that ended the child, in Python's own words."""
+    lines = chatter.decode(errors="replace").strip().splitlines()
+    if not any(line.startswith("Traceback (most recent call last)") for line in lines):
+        return None
+    return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[-1])[:300]
+
+
+def _fatal(chatter: bytes) -> tuple[str, ...]:
+    """The message of the last line that XLA logged as fatal."""
+    found = _FATAL.findall(chatter.decode(errors="replace"))
+    return (found[-1].strip()[:300],) if found else ()
 
 
 def restored(found: ReportedDiagnostic) -> Diagnostic:

@@ -67,6 +67,7 @@ def judge(
     findings = [
         *_not_reused(donations, required.share, ran, where),
         *_figures(observation, required, where),
+        *_results(observation, where),
     ]
     if not donations:
         message = "the program donates nothing"
@@ -82,7 +83,7 @@ def judge(
         footprint=observation.footprint,
         reused_bytes=reused if ran else None,
         donated_bytes=sum(d.argument.bytes or 0 for d in donations),
-        results_equal=observation.results_equal,
+        results_equal=None if observation.repeatable is False else observation.results_equal,
         diagnostics=(*observation.warnings, *(reported(finding) for finding in findings)),
     )
     return report, tuple(findings)
@@ -158,13 +159,22 @@ def _figures(observation: Observation, required: Requirements, where: Where) -> 
     if required.max_temp_bytes is not None and temp > required.max_temp_bytes:
         message = f"the program needs {temp} temporary bytes, and {required.max_temp_bytes} are"
         found.append(Diagnostic("too-much-temp", f"{message} allowed", where))
-    difference = observation.difference
-    if difference is not None:
-        name = difference.result.name
-        result = f"result {difference.result.index}" + (f" {quoted(name)}" if name else "")
-        message = (
-            f"{result} differs at {list(difference.position)}: {difference.without} without "
-            f"donation, {difference.with_} with it"
-        )
-        found.append(Diagnostic("results-differ", message, where))
     return found
+
+
+def _results(observation: Observation, where: Where) -> list[Diagnostic]:
+    """What follows from results that differ; nothing, if they do so without donation too."""
+    difference = observation.difference
+    if difference is None:
+        return []
+    name = difference.result.name
+    result = f"result {difference.result.index}" + (f" {quoted(name)}" if name else "")
+    if observation.repeatable is False:
+        message = f"{result} differs from run to run, so what donation does to it is not known"
+        note = "two runs without donation, on the same inputs, differ too"
+        return [Diagnostic("results-vary", message, where, "warning", notes=(note,))]
+    message = (
+        f"{result} differs at {list(difference.position)}: {difference.without} without "
+        f"donation, {difference.with_} with it"
+    )
+    return [Diagnostic("results-differ", message, where)]

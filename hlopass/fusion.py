@@ -1,0 +1,202 @@
+"""When XLA runs what reads a buffer, in relation to when it writes each result.
+
+XLA fuses an operation into those that use its result, and computes it again in each of
+them (instruction_fusion.cc): its operands are then read as late as they are. So what
+matters is not when an operation comes, but when the last of its copies does:
+
+- A cheap operation is fused into each user that fusion can reach. If it reads more than one
+  large operand, all its users must be such, and it must not be a result itself.
+- A costly one is fused only where it has a single user.
+- What reads its operands from buffers (a product, a sort, a loop) fuses nothing.
+
+XLA decides by more than that (code size, paths through several operations): where this file
+says "fused" it may not be, so what it says is never too early.
+
+Sets of results are Python integers, a bit each; the whole is linear in the program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hlopass.flow import Effect, Graph, Node
+
+CHEAP = frozenset(
+    {Effect.ELEMENTWISE, Effect.INDEXED, Effect.BROADCAST, Effect.RESHAPE, Effect.INSERT}
+)
+"""What XLA computes again in each user."""
+
+COSTLY = frozenset({Effect.COSTLY_ELEMENTWISE, Effect.COSTLY_INDEXED})
+"""What XLA fuses into a single user."""
+
+FUSED = CHEAP | COSTLY
+"""What XLA fuses into its users, and its operands into it."""
+
+PASSING = frozenset({Effect.IDENTITY, Effect.RESHAPE, Effect.INSERT, Effect.UPDATE})
+"""What leaves the content of an operand, changed or not, in its buffer."""
+
+
+@dataclass
+class Write:
+    """How a result comes into its buffer.
+
+    `starts`: the values that are written to it first; several for a conditional. `changes`:
+    those that come of changing it in place. `sources`: arguments whose content it starts
+    from, a bit each. `choices`: values of conditionals that it comes through. `constant`:
+    whether it starts as a constant, or as what needs no operands.
+    """
+
+    starts: list[int] = field(default_factory=list)
+    changes: list[int] = field(default_factory=list)
+    sources: int = 0
+    choices: list[int] = field(default_factory=list)
+    constant: bool = False
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether the result is an argument, unchanged."""
+        return not self.starts and not self.choices
+
+
+class Schedule:
+    """For each node, which results are written after it.
+
+    `reach`: results that it, or what depends on it, starts to write; and a bit beyond those
+    of results, `alive`, where anything needs the node at all. `before`: results whose write
+    comes after the last copy of it, or is in it. `needs`: as `reach`, for each value.
+    `fused`: -1 for values that have no buffer in some user of theirs, else 0.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.writes = [_write(graph, value) for value in graph.results]
+        self.alive = 1 << len(graph.results)
+        self.reach = [0] * len(graph.nodes)
+        self.before = [0] * len(graph.nodes)
+        self.needs = [0] * graph.values
+        self.fused = [0] * graph.values
+        # Of each value: the results before whose write all users have read it that it can be
+        # fused into, -1 without such; whether something reads its buffer; and its only user,
+        # -1 without, -2 with several.
+        self._soft = [-1] * graph.values
+        self._hard = bytearray(graph.values)
+        self._user = [-1] * graph.values
+        for value in graph.results:
+            self.needs[value] |= self.alive
+            self._hard[value] = 1
+        for result, write in enumerate(self.writes):
+            for value in write.starts:
+                self.needs[value] |= 1 << result
+        self._backward()
+
+    def _backward(self) -> None:
+        """One pass from the end: the users of a value are known when its node is reached."""
+        needs, soft, hard, user = self.needs, self._soft, self._hard, self._user
+        changed, chosen = self._bits("changes"), self._bits("choices")
+        for position in range(len(self.graph.nodes) - 1, -1, -1):
+            node = self.graph.nodes[position]
+            _, effect, operands, first, size, after = node
+            if effect is Effect.IDENTITY:
+                self._pass_on(node)
+                continue
+            found = needs[first]
+            for value in range(first + 1, first + size):
+                found |= needs[value]
+            if not found:
+                if position not in self.graph.kept:
+                    continue
+                found = self.alive
+            self.reach[position] = found
+            fusing = effect in FUSED
+            before = soft[first] if fusing and self._is_fused(node) else found
+            in_place = soft[operands[0]] & (before | changed[first]) if first in changed else 0
+            for value in operands:
+                needs[value] |= found
+                if user[value] != position:
+                    user[value] = position if user[value] == -1 else -2
+                if fusing:
+                    soft[value] &= before
+                else:
+                    hard[value] = 1
+            if first in changed:
+                soft[operands[0]] = in_place
+            before |= chosen.get(first, 0)
+            for value in after:
+                needs[value] |= found | before
+                hard[value] = 1
+            self.before[position] = before
+
+    def _is_fused(self, node: Node) -> bool:
+        """Whether a node that can be fused is fused into users; notes it."""
+        value = node.first
+        if self._soft[value] == -1:
+            return False
+        if node.effect in COSTLY:
+            found = self._user[value] >= 0 and not self._hard[value]
+        else:
+            found = not self._hard[value] or self._reads_one(node)
+        self.fused[value] = -found
+        return found
+
+    def _bits(self, role: str) -> dict[int, int]:
+        """For values that have a role in writing results, which ones."""
+        found: dict[int, int] = {}
+        for result, write in enumerate(self.writes):
+            for value in getattr(write, role):
+                found[value] = found.get(value, 0) | 1 << result
+        return found
+
+    def _pass_on(self, node: Node) -> None:
+        """Makes the users of results that are operands those of the operands."""
+        user = self._user
+        for offset, value in enumerate(node.operands[: node.size]):
+            result = node.first + offset
+            self.needs[value] |= self.needs[result]
+            self._soft[value] &= self._soft[result]
+            self._hard[value] |= self._hard[result]
+            if user[result] != -1:
+                user[value] = user[result] if user[value] in (-1, user[result]) else -2
+
+    def _reads_one(self, node: Node) -> bool:
+        """Whether a cheap operation reads at most one large operand, or as much as it writes."""
+        if node.effect is not Effect.ELEMENTWISE:
+            return True
+        large = [value for value in set(node.operands) if not self._is_small(value)]
+        return len(large) <= 1
+
+    def _is_small(self, value: int) -> bool:
+        """Whether a value is a broadcast or a constant."""
+        position = self.graph.writer(value)
+        if position < 0:
+            return False
+        node = self.graph.nodes[position]
+        return node.effect is Effect.BROADCAST or not node.operands
+
+
+def _write(graph: Graph, value: int) -> Write:
+    """Follows a result back through all that changes it in place."""
+    write = Write()
+    waiting = [(value, -1)]
+    while waiting:
+        value, first = waiting.pop()
+        position = graph.writer(value)
+        if position < 0:
+            write.sources |= 1 << value
+        else:
+            node = graph.nodes[position]
+            before = node.operands[value - node.first] if node.effect in PASSING else -1
+            if node.effect is Effect.CHOICE:
+                write.choices.append(value)
+                waiting += [(operand, first) for operand in node.operands]
+                continue
+            write.constant |= not node.operands
+            if node.effect not in (Effect.IDENTITY, Effect.RESHAPE):
+                if first >= 0:
+                    write.changes.append(first)
+                first = value
+            if before >= 0:
+                waiting.append((before, first))
+                continue
+        if first >= 0 and first not in write.starts:
+            write.starts.append(first)
+    return write
