@@ -15,6 +15,7 @@ $(READY): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is needed; or: make PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m compileall -q hlopass
 	@touch $@
 
 setup: $(READY)  ## Make the virtual environment and install what is needed
@@ -47,7 +48,9 @@ programs: $(READY)  ## Generate testdata/frontends again
 	$(BIN)/python testdata/frontends/generate.py
 
 bench: $(READY)  ## Measure, as ratios
+	$(BIN)/python bench/pairing.py
 	$(BIN)/python bench/rewrite.py
+	$(BIN)/python bench/scale.py
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

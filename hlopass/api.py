@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from hlopass import donation_attrs, fingerprint, formats, manifest, pipeline_text
 from hlopass import pipeline as pipelines
-from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, Where
+from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, Where, nearest_or_list
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
 from hlopass.files import read_bytes, shown
@@ -24,7 +24,15 @@ from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import Pass, PassContext
 from hlopass.program import Program
-from hlopass.report import Candidate, Inspection, Report, ReportedDonation, describe, reported
+from hlopass.report import (
+    Candidate,
+    Inspection,
+    Report,
+    ReportedDonation,
+    describe,
+    reported,
+    restored,
+)
 from hlopass.reuse import Conflict
 
 Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
@@ -39,9 +47,9 @@ class Rewritten:
     """
 
     program: Program = field(repr=False)
-    donations: tuple[Donation, ...]
+    donations: tuple[Donation, ...] = field(repr=False)
     changed: bool
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...] = field(repr=False)
     costs: Mapping[int, Conflict] = field(default_factory=dict, repr=False)
     candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
@@ -84,8 +92,8 @@ class Rewritten:
 class Proof:
     """What compiling and running a program showed. `ok`: everything required was found."""
 
-    report: Report
-    diagnostics: tuple[Diagnostic, ...]
+    report: Report = field(repr=False)
+    diagnostics: tuple[Diagnostic, ...] = field(repr=False)
 
     @property
     def ok(self) -> bool:
@@ -123,6 +131,8 @@ def rewrite(
 
     Raises HlopassError with every mistake found.
     """
+    _check_option("automatic", automatic, (*get_args(Automatic), None))
+    _check_option("pairing", pairing, ("flow", "order", "measured"))
     raw, label = _bytes_of(source, label)
     wanted, manifest_label = _manifest(donate)
     if automatic is not None:
@@ -154,13 +164,28 @@ def rewrite(
 
 
 def _passes(asked: str | Sequence[Pass] | None, pairing: str, manifest: Manifest) -> list[Pass]:
+    if asked is not None and pairing != "flow":
+        hint = (
+            f"write donate-args{{pairing={pairing}}} in the pipeline"
+            if pairing == "order"
+            else None
+        )
+        message = "a pairing cannot be given beside a pipeline"
+        raise UsageError(Diagnostic("usage", message, help=hint))
     if asked is None:
         return pipelines.default("order" if pairing == "order" else "flow")
     passes = pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
     if manifest != Manifest() and "donate-args" not in [each.name for each in passes]:
-        message = "the pipeline has no donate-args, which the manifest is for"
+        message = "the pipeline has no donate-args, which alone reads a manifest and 'automatic'"
         raise UsageError(Diagnostic("usage", message, help="add donate-args to the pipeline"))
     return passes
+
+
+def _check_option(name: str, value: object, legal: tuple[object, ...]) -> None:
+    if value not in legal:
+        words = [str(each) for each in legal if each is not None]
+        message = f"illegal {name} {value!r}"
+        raise UsageError(Diagnostic("usage", message, help=nearest_or_list(str(value), words)))
 
 
 def _donations(context: PassContext) -> tuple[Donation, ...]:
@@ -197,6 +222,7 @@ def verify(
     from hlopass.proof.observation import Job
     from hlopass.proof.run import observe
 
+    _check_option("mode", mode, ("compile", "run"))
     required = verdict.requirements(require, max_copies, max_temp_bytes)
     asked: tuple[Donation, ...] = ()
     if isinstance(source, Rewritten):
@@ -208,6 +234,8 @@ def verify(
     job = Job(label, entry, mode, seed)
     observation = observe(raw, job, timeout, progress)
     report, diagnostics = verdict.judge(observation, required, asked, label)
+    if not isinstance(source, Rewritten):
+        diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
     return Proof(report, diagnostics)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
@@ -43,6 +44,27 @@ _TIMEOUT = click.option(
 )
 
 
+def _requirements(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of what a proof must show."""
+    copies = click.option(
+        "--max-copies", type=click.IntRange(min=0), metavar="N", help="Copies that may be added."
+    )
+    temp = click.option(
+        "--max-temp-bytes",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Temporary memory allowed.",
+    )
+    share = click.option(
+        "--require",
+        default="all",
+        show_default=True,
+        metavar="all|none|N%",
+        help="Share of the donated bytes that must be reused; donors do not count.",
+    )
+    return share(copies(temp(command)))
+
+
 @cli.command(cls=Command)
 @_IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
@@ -76,6 +98,7 @@ _TIMEOUT = click.option(
 @_REPORT
 @_SEED
 @_TIMEOUT
+@_requirements
 def rewrite(
     source: str,
     output: str,
@@ -84,6 +107,9 @@ def rewrite(
     emit: Any,
     report: str | None,
     seed: int,
+    require: str,
+    max_copies: int | None,
+    max_temp_bytes: int | None,
     **options: Any,
 ) -> None:
     """Write a manifest's donations into a program."""
@@ -91,16 +117,24 @@ def rewrite(
 
     if source == "-" and options["donate"] == "-":
         usage("IN and --donate cannot both be standard input")
-    if output == "-" and report == "-" and not check:
-        usage("OUT and --report cannot both be standard output")
+    if output == report and not check:
+        usage("OUT and --report cannot be the same")
     with stages(options["pairing"] == "measured") as progress:
         rewritten = api.rewrite(source, progress=progress, **options)
     show(rewritten.diagnostics)
     proof = None
     if mode is not None:
-        limit = options["timeout"]
         with stages() as progress:
-            proof = api.verify(rewritten, mode=mode, seed=seed, timeout=limit, progress=progress)
+            proof = api.verify(
+                rewritten,
+                require=require,
+                max_copies=max_copies,
+                max_temp_bytes=max_temp_bytes,
+                mode=mode,
+                seed=seed,
+                timeout=options["timeout"],
+                progress=progress,
+            )
     _write_report(rewritten.report if proof is None else proof.report, report)
     if not check and (proof is None or proof.ok):
         _write_module(rewritten, output, emit)
@@ -129,19 +163,7 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
 
 @cli.command(cls=Command)
 @_IN
-@click.option(
-    "--require",
-    default="all",
-    show_default=True,
-    metavar="all|none|N%",
-    help="Share of the donated bytes that must be reused.",
-)
-@click.option(
-    "--max-copies", type=click.IntRange(min=0), metavar="N", help="Copies that donation may add."
-)
-@click.option(
-    "--max-temp-bytes", type=click.IntRange(min=0), metavar="N", help="Temporary memory allowed."
-)
+@_requirements
 @click.option("--compile-only", is_flag=True, help="Compile, but do not run.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table."
@@ -184,9 +206,11 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 def inspect(source: str, as_json: bool, entry: str | None) -> None:
     """Show arguments, results, donation, bytes, and what could still be donated."""
     from hlopass import api
+    from hlopass.report import restored
     from hlopass.table import print_inspection
 
     found = api.inspect(source, entry=entry)
+    show(restored(each) for each in found.diagnostics)
     if as_json:
         click.echo(found.to_json(), nl=False)
     else:
@@ -202,6 +226,8 @@ def suggest(source: str, output: str, entry: str | None) -> None:
     from hlopass import api
     from hlopass.files import write_whole
 
+    if output.endswith((".json", ".toml")):
+        usage("a suggestion is YAML, for its comments: name OUT .yaml")
     write_whole(output, api.suggest(source, entry=entry).encode())
 
 
@@ -215,14 +241,16 @@ def passes(name: str | None) -> None:
 
 
 @cli.command(cls=Command)
-@click.argument("file", type=click.Choice(["manifest"]))
+@click.argument("file", type=click.Choice(["manifest", "report"]))
 def schema(file: str) -> None:
-    """Print the JSON Schema of a file that people write."""
+    """Print the JSON Schema of a manifest, or of a report."""
     import json
 
     from hlopass import manifest
+    from hlopass import report as reports
 
-    click.echo(json.dumps(manifest.schema(), indent=2))
+    found = manifest.schema() if file == "manifest" else reports.schema()
+    click.echo(json.dumps(found, indent=2))
 
 
 def main() -> NoReturn:

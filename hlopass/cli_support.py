@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import click
@@ -32,7 +32,7 @@ def _verify_with_mode(arg: str) -> str:
     return "--verify=run" if arg == "--verify" else arg
 
 
-def show(diagnostics: tuple[Diagnostic, ...]) -> None:
+def show(diagnostics: Iterable[Diagnostic]) -> None:
     """Prints diagnostics on stderr, each once."""
     for text in dict.fromkeys(render(diagnostic) for diagnostic in diagnostics):
         click.echo(text, err=True)

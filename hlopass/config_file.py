@@ -20,6 +20,8 @@ from hlopass.files import read_bytes, shown
 def read(path: Path | str) -> Any:
     """The plain data of a file: TOML or YAML by suffix, JSON otherwise.
 
+    Without a suffix, as from standard input, what does not begin as JSON is YAML.
+
     Raises HlopassError at the line and column of a syntax error or a repeated key.
     """
     label = shown(path)
@@ -31,6 +33,8 @@ def read(path: Path | str) -> Any:
     if not text.strip():
         raise HlopassError(Diagnostic("file-syntax", "the file is empty", Where(label)))
     suffix = Path(path).suffix.lower()
+    if not suffix and text.lstrip()[0] not in "{[":
+        suffix = ".yaml"
     name, parse = _FORMATS.get(suffix, ("JSON", _read_json))
     try:
         return parse(text, label)

@@ -186,12 +186,16 @@ def _tiled(items: dict[str, str], rank: int) -> ParsedTiles:
     dims = len(tile) - len(types)
     if dims != rank:
         return _bad(f"it has {dims} dimensions, the tensor {rank}", "tiled")
+    for kind in ("manual", "unreduced"):
+        if set(types) == {kind} and math.prod(tile[:dims]) == 1:
+            return ParsedTiles(kind)
+    large = [(kind, size) for kind, size in zip(types, tile[dims:], strict=True) if size > 1]
+    special = any(kind != "replicated" for kind, _ in large)
     copies = math.prod(tile[dims:])
     groups = (devices[at : at + copies] for at in range(0, len(devices), copies))
-    named = tuple(f"{word}={size}" for word, size in zip(types, tile[dims:], strict=True))
-    special = named if set(types) - {"replicated"} else ()
     blocks = tuple(tuple(group) if special else tuple(sorted(group)) for group in groups)
-    return ParsedTiles("tiled", tuple(tile[:dims]), blocks, special)
+    subgroups = tuple(f"{kind}={size}" for kind, size in large) if special else ()
+    return ParsedTiles("tiled", tuple(tile[:dims]), blocks, subgroups)
 
 
 def _devices(items: dict[str, str], tile: list[int]) -> list[int] | str:

@@ -9,7 +9,7 @@ from hlopass.dataflow import analyse
 from hlopass.donation import Donation
 from hlopass.pairing import FlowPairing
 from hlopass.program import ARG_ATTRS, RESULT_ATTRS, SHARDINGS, Program, attribute_dicts
-from hlopass.report import Inspected, Inspection
+from hlopass.report import Inspected, Inspection, reported
 from hlopass.reuse import Reuse
 from hlopass.values import Value
 
@@ -22,7 +22,7 @@ def inspect(program: Program) -> Inspection:
     reused = {d.result.index: d.argument for d in donations.values() if d.result is not None}
     shardings = _shardings(program, ARG_ATTRS, len(program.arguments))
     arguments = tuple(
-        _argument(value, sharding, donations.get(value.index), offers.get(value.index))
+        _argument(value, sharding, donations.get(value.index), offers.get(value.index), reuse)
         for value, sharding in zip(program.arguments, shardings, strict=True)
     )
     shardings = _shardings(program, RESULT_ATTRS, len(program.results))
@@ -38,6 +38,7 @@ def inspect(program: Program) -> Inspection:
         results=results,
         donated_bytes=sum(d.argument.bytes or 0 for d in donations.values()),
         could_save_bytes=sum(a.bytes or 0 for a in arguments if a.could_serve is not None),
+        diagnostics=tuple(reported(found) for found in program.warnings),
     )
 
 
@@ -114,11 +115,19 @@ def _shardings(program: Program, name: str, count: int) -> list[str | None]:
 
 
 def _argument(
-    value: Value, sharding: str | None, donation: Donation | None, offer: _Offer | None
+    value: Value,
+    sharding: str | None,
+    donation: Donation | None,
+    offer: _Offer | None,
+    reuse: Reuse,
 ) -> Inspected:
+    if donation is not None and donation.result is not None:
+        result = donation.result.index
+        conflict = reuse.conflict(value.index, result)
+        why = {} if conflict is None else {"code": conflict.code, "reason": str(conflict)}
+        return _described(value, sharding, donated="alias", serves=result, **why)
     if donation is not None:
-        result = None if donation.result is None else donation.result.index
-        return _described(value, sharding, donated=donation.kind, serves=result)
+        return _described(value, sharding, donated="donor")
     if offer is None:
         return _described(value, sharding)
     return _described(
@@ -173,7 +182,28 @@ def suggestion(program: Program) -> str:
         arg = _yaml(argument.name) if _is_unique(program, argument) else str(argument.index)
         lines.append(f"  # {argument}, {argument.described()}: {reason}")
         lines.append(f"  - {{arg: {arg}, result: {result.index}}}  # {result}")
+    for argument, result, reason in _costly(program):
+        lines.append(f"  # not {argument}, for {result}: {reason}")
     return "\n".join(lines) + "\n"
+
+
+def _costly(program: Program) -> list[tuple[Value, Value, str]]:
+    """Undonated arguments whose next value is a result, and why donating them costs a copy."""
+    donations = {each.argument.index for each in donation_attrs.read(program)}
+    reuse = analyse(program)
+    found = []
+    for argument in program.arguments:
+        for result in program.results if argument.index not in donations else ():
+            agree = names.agree(argument.name, result.name)
+            if argument.type == result.type and (
+                agree
+                or (argument.name is None and reuse.is_next_value(argument.index, result.index))
+            ):
+                conflict = reuse.conflict(argument.index, result.index)
+                if conflict is not None:
+                    found.append((argument, result, f"it costs a copy, as {conflict}"))
+                    break
+    return found
 
 
 def _is_unique(program: Program, argument: Value) -> bool:

@@ -13,6 +13,7 @@ from hlopass.reuse import Conflict, Matrix, Reuse
 from hlopass.values import Value
 
 _COPY = 1e8
+_OTHER_VALUE = 2e6
 _OTHER_NAME = 2e4
 _OTHER_TYPE = 2e2
 _IMPOSSIBLE = 1e6 * _COPY
@@ -57,8 +58,8 @@ def pair_in_order(
 class FlowPairing:
     """Pairs by data flow: the assignment that costs the fewest copies, over all at once.
 
-    Ties are broken by name (see `names.agree`), then by type, then by order. Pairs of indices
-    that are `forbidden` are not made.
+    Among equal ones, the one that ties most arguments to their next value; then by name (see
+    `names.agree`), by type, by order. Pairs of indices that are `forbidden` are not made.
     """
 
     def __init__(self, reuse: Reuse, forbidden: Collection[tuple[int, int]] = ()) -> None:
@@ -114,9 +115,9 @@ class FlowPairing:
 
     def _costs(self, arguments: Sequence[Value], results: Sequence[Value]) -> Matrix:
         """The cost of each pair, arguments down, results across."""
-        costs = _COPY * self.reuse.copies(
-            [argument.index for argument in arguments], [result.index for result in results]
-        )
+        rows, columns = [a.index for a in arguments], [r.index for r in results]
+        costs = _COPY * self.reuse.copies(rows, columns)
+        costs += _OTHER_VALUE * ~self.reuse.next_values(rows, columns)
         kinds = {value.type: at for at, value in enumerate((*arguments, *results))}
         types = np.array([kinds[argument.type] for argument in arguments])
         result_types = np.array([kinds[result.type] for result in results])

@@ -77,7 +77,7 @@ class Planner:
                 self.plan.cleared.append(donation.argument)
             elif self.automatic == "repair":
                 self.donations[index] = replace(donation, kind="alias", result=None)
-            elif winner is None:
+            elif winner is None or winner.origin == "frontend":
                 self.donations[index] = donation
             else:
                 self.plan.cleared.append(donation.argument)
@@ -200,11 +200,12 @@ def _left_alone(donation: Donation, conflict: Conflict) -> Diagnostic:
 
 
 def costs_a_copy(plan: Plan, most: int = 3) -> Diagnostic | None:
-    """One warning for all explicit aliases that cost a copy, the first few with reasons."""
+    """One warning for all aliases made now that cost a copy, the first few with reasons."""
     costly = [
         donation
         for donation in plan.donations
-        if donation.origin == "explicit" and donation.argument.index in plan.costs
+        if (donation.origin != "frontend" or donation.chosen)
+        and donation.argument.index in plan.costs
     ]
     if not costly:
         return None

@@ -6,11 +6,11 @@ never renamed; sizes are in bytes.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from hlopass.diagnostics import Diagnostic
+from hlopass.diagnostics import Diagnostic, Where
 from hlopass.donation import Donation
 from hlopass.reuse import Conflict
 
@@ -158,6 +158,7 @@ class Inspection(Struct, frozen=True):
     donated_bytes: int
     could_save_bytes: int
     version: int = 1
+    diagnostics: tuple[ReportedDiagnostic, ...] = ()
 
     def to_json(self) -> str:
         """The inspection as indented JSON."""
@@ -185,6 +186,11 @@ def reported(diagnostic: Diagnostic) -> ReportedDiagnostic:
     )
 
 
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a report."""
+    return msgspec.json.schema(Report)
+
+
 def describe(donation: Donation, cost: Conflict | None = None) -> ReportedDonation:
     """A donation as a report holds it, before anything was observed; `cost`: why it copies."""
     argument, result = donation.argument, donation.result
@@ -196,4 +202,16 @@ def describe(donation: Donation, cost: Conflict | None = None) -> ReportedDonati
         reason=None if cost is None else f"costs a copy: {cost}",
         code=None if cost is None else cost.code,
         optional=donation.optional,
+    )
+
+
+def restored(found: ReportedDiagnostic) -> Diagnostic:
+    """A diagnostic that crossed the process boundary."""
+    return Diagnostic(
+        found.code,
+        found.message,
+        None if found.where is None else Where(found.where, snippet=found.snippet),
+        found.severity,
+        found.notes,
+        found.help,
     )

@@ -93,14 +93,18 @@ class _Reader:
             selection = select(entry.arg, self.arguments, "argument", asked_at)
         except HlopassError as error:
             missing = error.diagnostics[0].code == "argument-unknown"
-            if not (entry.optional and missing):
-                self.asked.diagnostics += error.diagnostics
+            softened = [found.as_warning() for found in error.diagnostics]
+            optional = entry.optional and missing
+            self.asked.diagnostics += softened if optional else list(error.diagnostics)
             return []
         if entry.result is not None and len(selection.values) > 1:
             self._add(_one_result_for_many(entry, selection.values, asked_at))
         elif entry.result is None or result is not None:
             exact = selection.exact
             asked = [Request(value, entry, exact, asked_at, result) for value in selection.values]
+            if not exact and all(value.index in self.asked.kept for value in selection.values):
+                message = f"{quoted(str(entry.arg))} asks only for arguments that 'keep' lists"
+                self._add(Diagnostic("donate-kept", message, asked_at, "warning"))
             return [request for request in asked if self._may_donate(request)]
         return []
 

@@ -62,7 +62,8 @@ class Reuse:
     """Answers for all pairs of a graph's arguments and results.
 
     `argument_types` and `result_types` are compared for equality only. `readers`: for each
-    argument, the nodes that read it, by position, those excepted that nothing needs.
+    argument, the nodes that read it, by position, those excepted that nothing needs; `later`:
+    those that read it or what it is changed to in place.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Reuse:
         self.view, self.held, self.same, self.moved = ([0] * graph.values for _ in range(4))
         same, moved, fused = self.same, self.moved, schedule.fused
         self.readers: list[list[int]] = [[] for _ in range(graph.arguments)]
+        self.later: list[list[int]] = [[] for _ in range(graph.arguments)]
         for argument in range(graph.arguments):
             self.view[argument] = self.held[argument] = same[argument] = 1 << argument
         for position, node in enumerate(graph.nodes):
@@ -157,11 +159,22 @@ class Reuse:
         """Notes which arguments a node reads, itself or through views."""
         if not self.schedule.reach[position]:
             return
-        read = 0
+        held = 0
         for operand in node.operands:
-            read |= self.view[operand]
-        for argument in _bits(read):
-            self.readers[argument].append(position)
+            held |= self.held[operand]
+        if held:
+            view = self._viewed(node.operands)
+            for argument in _bits(held):
+                self.later[argument].append(position)
+                if view >> argument & 1:
+                    self.readers[argument].append(position)
+
+    def _viewed(self, values: Sequence[int]) -> int:
+        """The arguments that some values are."""
+        found = 0
+        for value in values:
+            found |= self.view[value]
+        return found
 
     def _blocked_by(self, result: int) -> int:
         """The arguments that the first write of a result reads, but not in place."""
@@ -172,7 +185,7 @@ class Reuse:
                 changed = -1 if node.effect is Effect.OPAQUE else value - node.first
                 for position, operand in enumerate(node.operands):
                     if position != changed:
-                        blocked |= self.view[operand]
+                        blocked |= self.held[operand]
         return blocked
 
     def _taken_by(self, result: int) -> int:
@@ -187,10 +200,10 @@ class Reuse:
         taken = everything if several else everything & ~write.sources
         return taken & self._read if write.is_argument or write.choices else taken
 
-    def free_results(self, argument: int) -> int:
-        """The results, as bits, before whose write every read of the argument comes."""
+    def _free(self, readers: Sequence[int]) -> int:
+        """The results, as bits, that are written after all that some nodes read."""
         free = self.schedule.alive - 1
-        for reader in self.readers[argument]:
+        for reader in readers:
             free &= self.schedule.before[reader]
         return free
 
@@ -211,11 +224,17 @@ class Reuse:
             by_result([sets[value] for value in values])
             for sets in (self.view, self.held, self.same, self.moved)
         )
-        free = _matrix([self.free_results(a) for a in arguments], count)[:, results]
-        depends = _matrix([self._dependent(a) for a in arguments], count)[:, results]
+        free, free_later, depends = (
+            _matrix(sets, count)[:, results]
+            for sets in (
+                [self._free(self.readers[a]) for a in arguments],
+                [self._free(self.later[a]) for a in arguments],
+                [self._dependent(a) for a in arguments],
+            )
+        )
         types = np.array([self.result_types[r] for r in results])
         other = np.array([types != self.argument_types[a] for a in arguments])
-        bad = ~free | by_result([self._blocked[r] for r in results])
+        bad = ~np.where(held, free, free_later) | by_result([self._blocked[r] for r in results])
         bad |= (moved | (same & other)) & ~held
         kept = np.array([bool(self._returned >> a & 1) for a in arguments])
         bad = np.where(kept[:, None], ~depends, bad)
@@ -223,6 +242,15 @@ class Reuse:
         bad &= ~view
         whole = np.array([self.schedule.writes[r].is_argument for r in results])
         return np.where(bad, np.where(depends | whole, 1.0, 2.0), -1.0 * held)
+
+    def next_values(self, arguments: Sequence[int], results: Sequence[int]) -> Matrix:
+        """Which results are the argument, or are computed from it; shape as in `copies`."""
+        values = [self.graph.results[r] for r in results]
+        view = _matrix([self.view[value] for value in values], self.graph.arguments)
+        same = _matrix([self.same[value] for value in values], self.graph.arguments)
+        changed = np.array([not self.schedule.writes[r].is_argument for r in results])
+        found: Matrix = view | same & changed[:, None]
+        return found.T[arguments]
 
     def _dependent(self, argument: int) -> int:
         """The results, as bits, that are written after something that needs the argument."""
@@ -263,7 +291,8 @@ class Reuse:
 
     def _late_reader(self, argument: int, result: int) -> Conflict | None:
         schedule = self.schedule
-        for reader in self.readers[argument]:
+        held = self.held[self.graph.results[result]] >> argument & 1
+        for reader in self.readers[argument] if held else self.later[argument]:
             if not schedule.before[reader] >> result & 1:
                 code = "read-after-write"
                 if schedule.reach[reader] >> result & 1:

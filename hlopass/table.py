@@ -21,7 +21,7 @@ def print_proof(report: Report, file: TextIO) -> None:
     """Prints each donation with its verdict, and what all of them together save."""
     console = _console(file)
     if report.donations:
-        console.print(_donations(report.donations))
+        _print_table(_donations(report.donations), console)
     for line in summary(report):
         console.print(line, markup=False, soft_wrap=True)
 
@@ -66,7 +66,7 @@ def print_inspection(inspection: Inspection, file: TextIO) -> None:
         for value in inspection.arguments
     ]
     columns = ["argument", "name", "type", "bytes", *extra, "donation", "what could be, or why not"]
-    console.print(_table(columns, rows))
+    _print_table(_table(columns, rows), console)
     rows = [
         [
             *_common(value),
@@ -75,11 +75,11 @@ def print_inspection(inspection: Inspection, file: TextIO) -> None:
         ]
         for value in inspection.results
     ]
-    console.print(_table(["result", "name", "type", "bytes", *extra, "reuses"], rows))
+    _print_table(_table(["result", "name", "type", "bytes", *extra, "reuses"], rows), console)
     free = [value for value in inspection.arguments if value.could_serve is not None]
     console.print(f"donated: {inspection.donated_bytes:,} bytes", soft_wrap=True)
     console.print(
-        f"{len(free)} more arguments could be donated without a copy: "
+        f"{counted(len(free), 'more argument')} could be donated without a copy: "
         f"{inspection.could_save_bytes:,} bytes",
         soft_wrap=True,
     )
@@ -93,7 +93,10 @@ def _donation(value: Inspected) -> list[str]:
     if value.donated == "donor":
         return ["donor", ""]
     if value.donated == "alias":
-        return [f"to result {value.serves}", ""]
+        return [
+            f"to result {value.serves}",
+            f"costs a copy: {value.reason}" if value.reason else "",
+        ]
     if value.could_serve is not None:
         why = f" ({value.reason})" if value.reason else ""
         return ["", f"could serve result {value.could_serve}{why}"]
@@ -114,6 +117,22 @@ def _table(columns: list[str], rows: list[list[str]]) -> Table:
     return table
 
 
+def _print_table(table: Table, console: Console) -> None:
+    """Prints a table; in a pipe without the spaces that fill its lines."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as capture:
+        console.print(table)
+    lines = [line.rstrip() for line in capture.get().strip("\n").splitlines()]
+    console.file.write("\n".join(lines) + "\n")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 argument`, `2 arguments`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def _console(file: TextIO) -> Console:
     from rich.console import Console
 
@@ -127,11 +146,11 @@ def summary(report: Report) -> Iterator[str]:
     if not count:
         return
     if report.reused_bytes is None:
-        yield f"{count} donated arguments, {report.donated_bytes:,} bytes; not run"
+        yield f"{counted(count, 'donated argument')}, {report.donated_bytes:,} bytes; not run"
     else:
         reused = sum(donation.verdict == "reused" for donation in report.donations)
         yield (
-            f"{reused} of {count} donated arguments reused: "
+            f"{reused} of {counted(count, 'donated argument')} reused: "
             f"{report.reused_bytes:,} of {report.donated_bytes:,} bytes"
         )
     if report.footprint is not None:

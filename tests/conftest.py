@@ -10,6 +10,7 @@ from hypothesis import settings
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=3000)
 settings.load_profile("repeatable")
+
 SHARED = Path(__file__).parent.parent.parent / "shared"
 
 

@@ -34,4 +34,5 @@ def _generic(program: Program) -> str:
         enable_debug_info=True,
         use_local_scope=True,
     )
+    assert isinstance(text, bytes)
     return PARSER_LOCATION.sub(b"loc(unknown)", text).decode()

@@ -1,17 +1,27 @@
-"""Random StableHLO programs as a hypothesis strategy: a few dozen operations of many kinds.
+"""Random StableHLO programs, a few dozen operations of many kinds, each with a `main`.
+
+`module(below)` writes one; `below(n)` chooses a number from 0 to n - 1, as hypothesis or as
+`random.randrange` does.
 
 Shapes and element types are few, so that values of one size meet often: a grid of floats or
-integers, the same in other shapes, its rows and halves, and half-width floats.
+integers, the same in other shapes, its rows and halves, and half-width floats. What XLA
+would compute at once (a loop that never runs, a comparison of a value with itself) is left
+out: the program that is compiled should be the one that is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
-from hypothesis import strategies as st
+Below = Callable[[int], int]
 
-Draw = Callable[[st.SearchStrategy[Any]], Any]
+T = TypeVar("T")
+
+
+def module(below: Below) -> str:
+    """A random module as text."""
+    return Writer(below).module()
 
 
 class Type(NamedTuple):
@@ -51,44 +61,49 @@ _CARRIED = (GRID, GRID, INTEGERS, FLAT, ROW)
 class Writer:
     """Writes one program. `scope` are the values that can be used where it writes."""
 
-    def __init__(self, draw: Draw) -> None:
-        self.draw = draw
+    def __init__(self, below: Below) -> None:
+        self.below = below
         self.lines: list[str] = []
         self.scope: list[Typed] = []
         self.read: set[str] = set()
+        self.constants: set[str] = set()
         self.functions: list[str] = []
         self.count = 0
         self.depth = 0
 
     def module(self) -> str:
         """A whole module: its `main`, and the functions that it calls."""
-        types = [GRID, INDEX, *self.several(st.sampled_from(ARGUMENTS), 0, 4)]
+        types = [GRID, INDEX, *self.several(ARGUMENTS, 0, 4)]
         self.scope = [Typed(f"%arg{at}", type_) for at, type_ in enumerate(types)]
         arguments = ", ".join(f"{name}: {type_}" for name, type_ in self.scope)
         self.operations(1, 24)
-        results = self.several(self.some(self.scope), 1, 4)
-        if self.draw(st.integers(0, 3)):
+        results = [self.some(self.scope) for _ in range(1 + self.below(4))]
+        if self.below(4):
             computed = [value for value in results if not value.name.startswith("%arg")]
-            results = computed or self.scope[-1:]
+            results = list(dict.fromkeys(computed or self.scope[-1:]))
         types = ", ".join(str(value.type) for value in results)
         names = ", ".join(value.name for value in results)
         body = "\n".join(self.lines)
         main = f"func.func public @main({arguments}) -> ({types}) {{\n{body}\nreturn {names}"
         return "\n".join(["module {", f"{main} : {types}\n}}", *self.functions, "}"])
 
-    def several(self, strategy: st.SearchStrategy[Any], least: int, most: int) -> list[Any]:
-        """A list of draws."""
-        return list(self.draw(st.lists(strategy, min_size=least, max_size=most)))
+    def pick(self, values: Sequence[T]) -> T:
+        """One of them."""
+        return values[self.below(len(values))]
 
-    def some(self, values: list[Typed]) -> st.SearchStrategy[Typed]:
+    def several(self, values: Sequence[T], least: int, most: int) -> list[T]:
+        """Some of them, perhaps the same one again."""
+        return [self.pick(values) for _ in range(least + self.below(most - least + 1))]
+
+    def some(self, values: Sequence[Typed]) -> Typed:
         """Some value: those that nothing reads yet are as likely as all together."""
         unread = [value for value in values if value.name not in self.read]
-        return st.sampled_from(unread or values) | st.sampled_from(values)
+        return self.pick(unread if unread and self.below(2) else values)
 
     def operations(self, least: int, most: int) -> None:
         """Adds operations, drawn one by one."""
         kinds = FLAT_KINDS if self.depth > 1 else KINDS
-        for write in self.several(st.sampled_from(kinds), least, most):
+        for write in self.several(kinds, least, most):
             write(self)
 
     def one(self, *types: Type) -> Typed:
@@ -97,7 +112,7 @@ class Writer:
         if not found:
             self.make(types[0])
             found = self.scope[-1:]
-        value: Typed = self.draw(self.some(found))
+        value = self.some(found)
         self.read.add(value.name)
         return value
 
@@ -105,7 +120,7 @@ class Writer:
         """Another value of a value's type."""
         found = [each for each in self.scope if each.type == value.type and each != value]
         if found:
-            return self.draw(self.some(found))
+            return self.some(found)
         return self.add(f"stablehlo.negate {value.name} : {value.type}", value.type)
 
     def make(self, type_: Type) -> None:
@@ -118,11 +133,24 @@ class Writer:
 
     def constant(self, type_: Type) -> Typed:
         """A new constant."""
-        number = self.draw(st.integers(0, 3))
+        number = self.below(4)
         literal = f"{number}.5" if "f" in type_.element else str(number)
         if type_.element == "i1":
             literal = "true" if number else "false"
-        return self.add(f"stablehlo.constant dense<{literal}> : {type_}", type_)
+        value = self.add(f"stablehlo.constant dense<{literal}> : {type_}", type_)
+        self.constants.add(value.name)
+        return value
+
+    def index(self) -> Typed:
+        """An index that is not known before the program runs."""
+        found = [each for each in self.scope if each.type == INDEX]
+        return next(each for each in found if each.name not in self.constants)
+
+    def number(self, number: int) -> Typed:
+        """A new constant index."""
+        value = self.add(f"stablehlo.constant dense<{number}> : {INDEX}", INDEX)
+        self.constants.add(value.name)
+        return value
 
     def add(self, text: str, type_: Type) -> Typed:
         """Adds an operation with one result."""
@@ -159,17 +187,12 @@ class Writer:
         return text
 
 
-def programs() -> st.SearchStrategy[str]:
-    """Modules as text; each has a `main` that XLA can compile and run."""
-    return st.composite(lambda draw: Writer(draw).module())()
-
-
 # One function an operation
 
 
 def _unary(to: Writer) -> None:
     value = to.one(GRID, GRID, FLAT, WIDE, HALF, ROW, NARROW)
-    name = to.draw(st.sampled_from(("negate", "abs", "tanh", "cosine")))
+    name = to.pick(("negate", "abs", "tanh", "cosine"))
     to.add(f"stablehlo.{name} {value.name} : {value.type}", value.type)
 
 
@@ -177,7 +200,7 @@ def _binary(to: Writer) -> None:
     left = to.one(GRID, INTEGERS, FLAT, WIDE, HALF, ROW, NARROW, POSITIONS, SCALAR, INDEX)
     right = to.one(left.type)
     names = ("add", "multiply") if left == right else ("add", "subtract", "multiply", "maximum")
-    name = to.draw(st.sampled_from(names))
+    name = to.pick(names)
     to.add(f"stablehlo.{name} {left.name}, {right.name} : {left.type}", left.type)
 
 
@@ -198,7 +221,7 @@ def _select(to: Writer) -> None:
 
 def _convert(to: Writer, *types: Type) -> None:
     value = to.one(GRID, INTEGERS, NARROW)
-    type_ = to.draw(st.sampled_from(types or (GRID, INTEGERS, NARROW)))
+    type_ = to.pick(types or (GRID, INTEGERS, NARROW))
     to.add(f"stablehlo.convert {value.name} : ({value.type}) -> {type_}", type_)
 
 
@@ -210,7 +233,7 @@ def _bitcast(to: Writer) -> None:
 
 def _broadcast(to: Writer) -> None:
     value = to.one(ROW, SCALAR)
-    dims = f"[{to.draw(st.integers(0, 1))}]" if value.type == ROW else "[]"
+    dims = f"[{to.below(2)}]" if value.type == ROW else "[]"
     text = f"stablehlo.broadcast_in_dim {value.name}, dims = {dims} : ({value.type}) -> {GRID}"
     to.add(text, GRID)
 
@@ -218,7 +241,7 @@ def _broadcast(to: Writer) -> None:
 def _reshape(to: Writer, *types: Type) -> None:
     value = to.one(GRID, FLAT, WIDE) if types else to.one(GRID, FLAT, WIDE, LINE, ROW)
     same = (GRID, FLAT, WIDE) if value.type in (GRID, FLAT, WIDE) else (LINE, ROW)
-    type_ = to.draw(st.sampled_from(types or [each for each in same if each != value.type]))
+    type_ = to.pick(types or [each for each in same if each != value.type])
     to.add(f"stablehlo.reshape {value.name} : ({value.type}) -> {type_}", type_)
 
 
@@ -234,14 +257,14 @@ def _reverse(to: Writer) -> None:
 
 
 def _slice(to: Writer) -> None:
-    value, start = to.one(GRID), to.draw(st.integers(0, 4))
+    value, start = to.one(GRID), to.below(5)
     text = f"stablehlo.slice {value.name} [{start}:{start + 4}, 0:8] : ({GRID}) -> {HALF}"
     to.add(text, HALF)
 
 
 def _pad(to: Writer) -> None:
     value, filler = to.one(HALF), to.one(SCALAR)
-    low = to.draw(st.integers(0, 4))
+    low = to.below(5)
     text = (
         f"stablehlo.pad {value.name}, {filler.name}, low = [{low}, 0], high = [{4 - low}, 0], "
         f"interior = [0, 0] : ({HALF}, {SCALAR}) -> {GRID}"
@@ -264,7 +287,7 @@ def _dot(to: Writer) -> None:
 def _reduce(to: Writer, *types: Type) -> None:
     value, start = to.one(GRID), to.constant(SCALAR)
     found = [each for each in _REDUCTIONS if not types or each[1] in types]
-    dims, type_ = to.draw(st.sampled_from(found))
+    dims, type_ = to.pick(found)
     text = f"stablehlo.reduce({value.name} init: {start.name}) applies stablehlo.add across"
     to.add(f"{text} dimensions = {dims} : ({GRID}, {SCALAR}) -> {type_}", type_)
 
@@ -340,7 +363,7 @@ def _scatter(to: Writer) -> None:
 
 
 def _constant(to: Writer) -> None:
-    to.constant(to.draw(st.sampled_from((GRID, ROW, INDEX, POSITIONS))))
+    to.constant(to.pick((GRID, ROW, INDEX, POSITIONS)))
 
 
 def _barrier(to: Writer) -> None:
@@ -352,8 +375,10 @@ def _barrier(to: Writer) -> None:
 
 
 def _while(to: Writer) -> None:
-    types = to.several(st.sampled_from(_CARRIED), 1, 3)
-    start, step, limit = to.constant(INDEX), to.name(), to.one(INDEX)
+    types = to.several(_CARRIED, 1, 3)
+    start, step, limit = to.number(0), to.name(), to.number(2 + to.below(2))
+    if to.below(2):
+        limit = to.index()
     given = [to.one(type_) for type_ in types]
     count, less, more = to.name(), to.name(), to.name()
     carried = [Typed(to.name(), type_) for type_ in types]
@@ -376,18 +401,18 @@ def _while(to: Writer) -> None:
 
 
 def _if(to: Writer) -> None:
-    left, right = to.one(INDEX), to.one(INDEX)
+    left, right = to.index(), to.number(1 + to.below(2))
     types = f"({INDEX}, {INDEX}) -> {TRUTH}"
     pred = to.add(f"stablehlo.compare LT, {left.name}, {right.name} : {types}", TRUTH)
     _branches(to, "if", pred, 2)
 
 
 def _case(to: Writer) -> None:
-    _branches(to, "case", to.one(INDEX), 3)
+    _branches(to, "case", to.index(), 3)
 
 
 def _branches(to: Writer, name: str, which: Typed, count: int) -> None:
-    types = to.several(st.sampled_from(_CARRIED), 1, 2)
+    types = to.several(_CARRIED, 1, 2)
     regions = ", ".join(f"{{\n{to.region(types, to.scope)}\n}}" for _ in range(count))
     listed = ", ".join(map(str, types))
     text = f'"stablehlo.{name}"({which.name}) ({regions}) : ({which.type}) -> ({listed})'
@@ -395,8 +420,8 @@ def _branches(to: Writer, name: str, which: Typed, count: int) -> None:
 
 
 def _call(to: Writer) -> None:
-    given = [to.one(type_) for type_ in (GRID, *to.several(st.sampled_from(_CARRIED), 0, 2))]
-    types = to.several(st.sampled_from(_CARRIED), 1, 2)
+    given = [to.index(), *(to.one(type_) for type_ in (GRID, *to.several(_CARRIED, 0, 2)))]
+    types = to.several(_CARRIED, 1, 2)
     inside = [Typed(to.name(), value.type) for value in given]
     body = to.region(types, inside, 6, "return")
     taken = ", ".join(f"{name}: {type_}" for name, type_ in inside)

@@ -13,6 +13,7 @@ from golden import FEATURES, has_feature
 import hlopass
 from hlopass import formats
 from hlopass.diagnostics import Diagnostic, HlopassError
+from hlopass.jaxlib_compat import new_context
 
 NAMED = """\
 module @step attributes {vendor.note = "ünïcode"} {
@@ -221,7 +222,7 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
 def test_sources_from_python(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"
     path.write_text(NAMED)
-    with formats.new_context():
+    with new_context():
         module = ir.Module.parse(NAMED)
     sources = {
         "text": NAMED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,7 @@ def test_yaml_keys_that_stand_twice_through_an_anchor_are_no_mistake(tmp_path: P
 
 def valid(value: Any, schema: dict[str, Any]) -> bool:
     """Whether a value fits a schema, by the keywords that the manifest's schema uses."""
-    checks = {
+    checks: dict[str, Callable[[Any], bool]] = {
         "$ref": lambda ref: valid(value, SCHEMA["$defs"][ref.rpartition("/")[2]]),
         "anyOf": lambda some: any(valid(value, each) for each in some),
         "not": lambda other: not valid(value, other),

@@ -99,7 +99,7 @@ def carried(argument: Value, result: Value | None) -> Donation:
 def test_explicit(data: Any, expected: dict[int, int | str]) -> None:
     found = plan(data, arguments("4xf32", "4xf32"), results("4xf32", "4xf32"))
     assert pairs(found) == expected
-    assert found.diagnostics == []
+    assert [each for each in found.diagnostics if each.severity == "error"] == []
     assert {each.origin for each in found.donations} <= {"explicit"}
 
 

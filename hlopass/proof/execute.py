@@ -10,13 +10,11 @@ import msgspec
 
 from hlopass import donation_attrs, fingerprint, formats
 from hlopass.dataflow import analyse
-from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.diagnostics import HlopassError
 from hlopass.donation import Donation
-from hlopass.entry import rename_to_main
-from hlopass.jaxlib_compat import initialize_lapack
 from hlopass.passes.check_donation import check
 from hlopass.program import Program
-from hlopass.proof import evidence, inputs
+from hlopass.proof import evidence, inputs, prepare
 from hlopass.proof.client import compile_module, cpu_client, fetch, refused, run_executable
 from hlopass.proof.difference import Array, first_difference
 from hlopass.proof.evidence import Compiled
@@ -43,14 +41,18 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     """
     stage("reading the module")
     program = formats.read(data, job.label, job.entry)
-    found = [*check(program), *_tuples(program)]
+    found = [*program.warnings, *check(program), *prepare.tuples(program)]
+    found += prepare.partitions(program)
     if any(each.severity == "error" for each in found):
         raise HlopassError(found)
+    if job.mode == "run":
+        stage("making up the inputs")
     arrays = inputs.make(program.arguments, job.seed, job.label) if job.mode == "run" else []
+    stage("looking at the donations")
     printed = fingerprint.of(program)
     donations = donation_attrs.read(program)
     costs = _costs(program, donations)
-    rename_to_main(program.module, program.entry, Where(job.label))
+    prepare.as_main(program)
     with_donation = formats.write(program, "bytecode")
     donation_attrs.strip(program)
     without_donation = formats.write(program, "bytecode")
@@ -69,7 +71,7 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     without, with_ = evidence.read(plain), evidence.read(donated)
     runs = _Runs([_observed(each, with_) for each in donations], None, None)
     if job.mode == "run":
-        _prepare_custom_calls(without.custom_calls, job.label)
+        prepare.custom_calls(without.custom_calls, job.label)
         runs = _run_both(program, (plain, donated), donations, arrays, with_, stage)
     return Observation(
         fingerprint=printed,
@@ -90,21 +92,6 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     )
 
 
-def _tuples(program: Program) -> list[Diagnostic]:
-    """XLA flattens tuples, or refuses them: either way no index means the same any more."""
-    hint = "pass its tensors one by one"
-    return [
-        Diagnostic(
-            "tuple-type",
-            f"{value} is a tuple: only tensors go in and out of a program",
-            value.where,
-            help=hint,
-        )
-        for value in (*program.arguments, *program.results)
-        if value.type.startswith("tuple<")
-    ]
-
-
 def _costs(program: Program, donations: list[Donation]) -> dict[int, Reason]:
     """For each alias whose reuse costs a copy, why."""
     aliases = [each for each in donations if each.result is not None]
@@ -117,16 +104,6 @@ def _costs(program: Program, donations: list[Donation]) -> dict[int, Reason]:
         if conflict is not None:
             found[each.argument.index] = Reason(conflict.code, str(conflict))
     return found
-
-
-def _prepare_custom_calls(targets: frozenset[str], label: str) -> None:
-    """Makes ready what custom calls need to run; raises HlopassError where nothing can."""
-    if any("python_cpu_callback" in target for target in targets):
-        message = "the program calls back into the Python process that made it"
-        hint = "verify it without running it: --compile-only"
-        raise HlopassError(Diagnostic("host-callback", message, Where(label), help=hint))
-    if any(target.startswith("lapack_") for target in targets):
-        initialize_lapack()
 
 
 def _observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:

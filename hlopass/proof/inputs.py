@@ -88,15 +88,17 @@ def _shape_and_dtype(argument: Value) -> tuple[tuple[int, ...] | None, np.dtype[
 
 
 def _values(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Made-up values; no array is made that is not needed, as touching new memory is slow."""
     if dtype.kind == "b":
         return np.asarray(generator.integers(0, 2, shape, dtype=bool))
     if dtype.kind in "iu" or dtype.name.startswith(("int", "uint")):
         most = 2 if dtype.name in ("int2", "uint2") else 4
         return np.asarray(generator.integers(0, most, shape, dtype=np.int8)).astype(dtype)
-    values = 1.0 - generator.random(shape, dtype=np.float32)
+    values = np.asarray(generator.random(shape, dtype=np.float32))
+    np.subtract(1, values, out=values)
     if dtype.kind == "c":
-        return (values + 1j * generator.random(shape, dtype=np.float32)).astype(dtype)
-    return np.asarray(values).astype(dtype)
+        return (values + 1j * generator.random(shape, dtype=np.float32)).astype(dtype, copy=False)
+    return values.astype(dtype, copy=False)
 
 
 def place(arrays: Sequence[Array]) -> list[Any]:

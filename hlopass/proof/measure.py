@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hlopass import donation_attrs, formats
-from hlopass.diagnostics import Where
+from hlopass.diagnostics import HlopassError
 from hlopass.donation import Donation
-from hlopass.entry import rename_to_main
 from hlopass.program import Program
-from hlopass.proof import evidence
+from hlopass.proof import evidence, prepare
 from hlopass.proof.client import compile_module, cpu_client
 from hlopass.proof.observation import DONOR, Figures, Job
 from hlopass.proof.refusal import custom_call_targets
 
 
 def measure(job: Job, data: bytes, stage: Callable[[str], None]) -> tuple[Figures, ...]:
-    """The figures of each of the job's candidates, in their order; the module is read once."""
+    """The figures of each of the job's candidates, in their order; the module is read once.
+
+    Raises HlopassError where one of them cannot be compiled.
+    """
     stage("reading the module")
     program = formats.read(data, job.label, job.entry)
-    rename_to_main(program.module, program.entry, Where(job.label))
+    refused = prepare.tuples(program)
+    if refused:
+        raise HlopassError(refused)
+    prepare.as_main(program)
     donation_attrs.strip(program)
     stage("starting the runtime")
     client = cpu_client(job.devices)

@@ -19,7 +19,7 @@ import msgspec
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
 from hlopass.proof.observation import Answer, Figures, Job, Observation
-from hlopass.report import ReportedDiagnostic
+from hlopass.report import restored
 
 _POLL = 0.02
 """Seconds between looks at the child."""
@@ -183,15 +183,3 @@ def _fatal(chatter: bytes) -> tuple[str, ...]:
     """The message of the last line that XLA logged as fatal."""
     found = _FATAL.findall(chatter.decode(errors="replace"))
     return (found[-1].strip()[:300],) if found else ()
-
-
-def restored(found: ReportedDiagnostic) -> Diagnostic:
-    """A diagnostic that crossed the process boundary."""
-    return Diagnostic(
-        found.code,
-        found.message,
-        None if found.where is None else Where(found.where, snippet=found.snippet),
-        found.severity,
-        found.notes,
-        found.help,
-    )

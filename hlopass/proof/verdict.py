@@ -43,7 +43,11 @@ def requirements(
         share = float(require)
     if share is None or not 0 <= share <= 1:
         message = f"cannot require {quoted(str(require))}"
-        raise UsageError(Diagnostic("usage", message, help="legal: all, none, or 0% to 100%"))
+        raise UsageError(
+            Diagnostic(
+                "usage", message, help="legal: all, none, 0% to 100%, or a number from 0 to 1"
+            )
+        )
     return Requirements(share, max_copies, max_temp_bytes)
 
 
@@ -68,6 +72,11 @@ def judge(
         *_not_reused(donations, required.share, ran, where),
         *_figures(observation, required, where),
         *_results(observation, where),
+    ]
+    findings += [
+        Diagnostic("donor-unpaired", f"{_name(d)} is {d.verdict}: {d.reason}", where, "warning")
+        for d in donations
+        if d.verdict == "unpaired" and d.origin == "explicit"
     ]
     if not donations:
         message = "the program donates nothing"

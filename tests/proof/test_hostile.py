@@ -278,13 +278,14 @@ def test_what_cannot_run_still_compiles() -> None:
 
 def test_a_program_without_end_runs_out_of_time(temporary: Path) -> None:
     start = time.monotonic()
-    found = verify(ENDLESS, "--timeout", "3")
+    found = verify(ENDLESS, "--timeout", "4")
     assert found.exit_code == 4
-    assert found.stderr == (
-        "<stdin>: error: the time limit of 3 seconds ran out while running without donation "
-        "[time-limit]\n  help: give it more with --timeout\n"
+    assert re.fullmatch(
+        r"<stdin>: error: the time limit of 4 seconds ran out while [a-z ]+ \[time-limit\]\n"
+        r"  help: give it more with --timeout\n",
+        found.stderr,
     )
-    assert time.monotonic() - start < 6
+    assert time.monotonic() - start < 10
     assert processes_about(str(temporary)) == []
 
 

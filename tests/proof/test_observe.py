@@ -142,6 +142,27 @@ def test_an_entry_by_another_name_runs() -> None:
     assert verdicts(verified(OTHER_ENTRY, entry="step")) == ["reused"]
 
 
+BESIDE_MAIN = """
+func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @step(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+func.func private @main_0(%w: tensor<4xf32>) -> tensor<4xf32> {
+  func.return %w : tensor<4xf32>
+}
+func.func @step(%w: tensor<4xf32> {tf.aliasing_output = 0 : i32}) -> tensor<4xf32> {
+  %0 = func.call @main_0(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.add %0, %w : tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+"""
+
+
+def test_an_entry_beside_main_runs_instead_of_it() -> None:
+    assert verdicts(verified(BESIDE_MAIN, entry="step")) == ["reused"]
+    assert verified(BESIDE_MAIN).donations == ()
+
+
 def test_donors_that_xla_pairs_crosswise_cost_copies() -> None:
     proof = verified(swap(DONOR, DONOR))
     assert verdicts(proof) == ["reused", "reused"]

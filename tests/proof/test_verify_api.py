@@ -126,6 +126,8 @@ def test_the_stages_are_told_in_order() -> None:
     order = [
         "starting",
         "reading the module",
+        "making up the inputs",
+        "looking at the donations",
         "starting the runtime",
         "compiling without donation",
         "compiling with donation",
