@@ -53,6 +53,7 @@ class _Builder:
         self.kinds: dict[str, _Kind] = {}
         self.shapes: dict[tuple[ir.Type, ir.Type], Effect] = {}
         self.calling: list[str] = []
+        self.constant: int | None = None
 
     def build(self) -> Graph:
         block = self.program.entry.regions[0].blocks[0]
@@ -124,6 +125,28 @@ class _Builder:
             self.graph.kept.add(len(self.graph.nodes))
         self._add(operation, name, EFFECTS.get(name, Effect.OPAQUE), operands, values)
 
+    def _while(self, operation: ir.Operation, values: Values) -> None:
+        """A loop. What its body hands on unchanged is captured, if it is read, and not carried."""
+        carried, captured = [], []
+        *_, last = operation.regions[1].blocks[0].operations
+        for at, returned in enumerate(last.operands):
+            arguments = [region.blocks[0].arguments[at] for region in operation.regions]
+            if returned != arguments[1]:
+                carried.append(at)
+            elif sum(len([*argument.uses]) for argument in arguments) > 1:
+                captured.append(at)
+        given = [_one(values[operand]) for operand in operation.operands]
+        for at, result in enumerate(operation.results):
+            values[result] = given[at]
+        operands = tuple(given[at] for at in carried + captured)
+        operands += self._captured(operation, values)
+        if _has_side_effect(operation):
+            self.graph.kept.add(len(self.graph.nodes))
+        self.operations.append(operation)
+        first = self.graph.add("while", Effect.UPDATE, operands, len(carried) or 1)
+        for offset, at in enumerate(carried):
+            values[operation.results[at]] = first + offset
+
     def _operands(self, operation: ir.Operation, values: Values) -> tuple[int, ...]:
         found: list[int] = []
         for operand in operation.operands:
@@ -146,8 +169,19 @@ class _Builder:
                         found.update(dict.fromkeys(self._captured(inner, values)))
         return tuple(found)
 
+    def _constant(self, operation: ir.Operation, values: Values) -> None:
+        """All constants are one value: which one plays no part, and there are many."""
+        if self.constant is None:
+            self.operations.append(operation)
+            self.constant = self.graph.add("constant", Effect.OPAQUE, ())
+        values[operation.result] = self.constant
+
     def _reshape(self, operation: ir.Operation, values: Values) -> None:
         """`reshape`, and `broadcast_in_dim` that only adds dimensions of size one."""
+        source = values[operation.operands[0]]
+        if source == self.constant:
+            values[operation.result] = source
+            return
         operand, result = operation.operands[0].type, operation.result.type
         types = (operand, result)
         effect = self.shapes.get(types)
@@ -161,7 +195,7 @@ class _Builder:
                 effect = Effect.RESHAPE
             self.shapes[types] = effect
         name = self.kinds[operation.name].name
-        self._add(operation, name, effect, (_one(values[operation.operands[0]]),), values)
+        self._add(operation, name, effect, (_one(source),), values)
 
     def _call(self, operation: ir.Operation, values: Values) -> None:
         attribute = "callee" if "callee" in operation.attributes else "decomposition"
@@ -185,6 +219,9 @@ class _Builder:
         name = operation.name.partition(".")[2]
         for at, result in enumerate(operation.results):
             operands = tuple(_one(values_of[at]) for values_of in returned)
+            if len(set(operands)) == 1:
+                values[result] = operands[0]
+                continue
             self.operations.append(operation)
             values[result] = self.graph.add(name, Effect.CHOICE, operands, 1, seen)
 
@@ -228,14 +265,17 @@ _SIMPLE = {
     for name, effect in EFFECTS.items()
     if effect in FUSED and effect is not Effect.RESHAPE and name not in ("map", "reduce")
 }
-_SIMPLE |= {"constant", "iota", "dynamic_update_slice"}
+_SIMPLE |= {"dynamic_update_slice"}
 """Operations that have one result and no region that reads from outside."""
 
 _SPECIAL = {
+    "constant": _Builder._constant,
+    "iota": _Builder._constant,
     "reshape": _Builder._reshape,
     "broadcast_in_dim": _Builder._reshape,
     "call": _Builder._call,
     "composite": _Builder._call,
+    "while": _Builder._while,
     "if": _Builder._branches,
     "case": _Builder._branches,
     "manual_computation": _Builder._manual,

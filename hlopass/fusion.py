@@ -6,7 +6,8 @@ matters is not when an operation comes, but when the last of its copies does:
 
 - A cheap operation is fused into each user that fusion can reach. If it reads more than one
   large operand, all its users must be such, and it must not be a result itself.
-- A costly one is fused only where it has a single user.
+- A costly one is fused only where it has a single user, which does not use its elements
+  again (a broadcast).
 - What reads its operands from buffers (a product, a sort, a loop) fuses nothing.
 
 XLA decides by more than that (code size, paths through several operations): where this file
@@ -41,15 +42,17 @@ class Write:
     """How a result comes into its buffer.
 
     `starts`: the values that are written to it first; several for a conditional. `changes`:
-    those that come of changing it in place. `sources`: arguments whose content it starts
-    from, a bit each. `choices`: values of conditionals that it comes through. `constant`:
-    whether it starts as a constant, or as what needs no operands.
+    those that come of changing it in place, or its shape. `sources`: arguments whose content it starts
+    from, a bit each. `choices`: values of conditionals that it comes through, `chosen`:
+    whether one returns what was computed before it. `constant`: whether it starts as a
+    constant, or as what needs no operands.
     """
 
     starts: list[int] = field(default_factory=list)
     changes: list[int] = field(default_factory=list)
     sources: int = 0
     choices: list[int] = field(default_factory=list)
+    chosen: bool = False
     constant: bool = False
 
     @property
@@ -76,15 +79,16 @@ class Schedule:
         self.needs = [0] * graph.values
         self.fused = [0] * graph.values
         # Of each value: the results before whose write all users have read it that it can be
-        # fused into, -1 without such; whether something reads its buffer; and its only user,
+        # fused into, -1 without such; the results that need its buffer; and its only user,
         # -1 without, -2 with several.
         self._soft = [-1] * graph.values
-        self._hard = bytearray(graph.values)
+        self._hard = [0] * graph.values
         self._user = [-1] * graph.values
-        for value in graph.results:
-            self.needs[value] |= self.alive
-            self._hard[value] = 1
         for result, write in enumerate(self.writes):
+            value = graph.results[result]
+            own = 1 << result if value in write.starts else 0
+            self.needs[value] |= self.alive
+            self._hard[value] |= self.alive | own
             for value in write.starts:
                 self.needs[value] |= 1 << result
         self._backward()
@@ -107,23 +111,25 @@ class Schedule:
                     continue
                 found = self.alive
             self.reach[position] = found
-            fusing = effect in FUSED
-            before = soft[first] if fusing and self._is_fused(node) else found
+            fusing, spreads = effect in FUSED, effect is Effect.BROADCAST
+            before = found
+            if fusing and self._is_fused(node):
+                before = soft[first] & (hard[first] or -1)
             in_place = soft[operands[0]] & (before | changed[first]) if first in changed else 0
             for value in operands:
                 needs[value] |= found
                 if user[value] != position:
-                    user[value] = position if user[value] == -1 else -2
+                    user[value] = position if user[value] == -1 and not spreads else -2
                 if fusing:
                     soft[value] &= before
                 else:
-                    hard[value] = 1
+                    hard[value] |= found
             if first in changed:
                 soft[operands[0]] = in_place
             before |= chosen.get(first, 0)
             for value in after:
                 needs[value] |= found | before
-                hard[value] = 1
+                hard[value] |= found | before
             self.before[position] = before
 
     def _is_fused(self, node: Node) -> bool:
@@ -184,18 +190,20 @@ def _write(graph: Graph, value: int) -> Write:
             write.sources |= 1 << value
         else:
             node = graph.nodes[position]
-            before = node.operands[value - node.first] if node.effect in PASSING else -1
+            write.constant |= not node.operands
             if node.effect is Effect.CHOICE:
                 write.choices.append(value)
+                write.chosen |= any(operand in node.after for operand in node.operands)
                 waiting += [(operand, first) for operand in node.operands]
                 continue
-            write.constant |= not node.operands
-            if node.effect not in (Effect.IDENTITY, Effect.RESHAPE):
+            if node.effect is Effect.RESHAPE:
+                write.changes.append(value)
+            elif node.effect is not Effect.IDENTITY:
                 if first >= 0:
                     write.changes.append(first)
                 first = value
-            if before >= 0:
-                waiting.append((before, first))
+            if node.effect in PASSING:
+                waiting.append((node.operands[value - node.first], first))
                 continue
         if first >= 0 and first not in write.starts:
             write.starts.append(first)

@@ -20,6 +20,8 @@ linear in the program.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -84,17 +86,19 @@ class Reuse:
         """For each value, which arguments it is, or can be computed from in one fusion.
 
         `view`: the value is the argument, perhaps in another shape. `held`: it is that, or
-        that changed in place. `same`: computed from it element by element. `moved`: computed
+        that changed in place; `_lives`: it may be, as a conditional chooses. `same`: computed from it element by element. `moved`: computed
         from it with elements moved, in one fusion. A value that XLA gives a buffer of its own
-        has none of the four.
+        has none of them.
         """
         graph, schedule = self.graph, self.schedule
         self.view, self.held, self.same, self.moved = ([0] * graph.values for _ in range(4))
+        self._lives = [0] * graph.values
         same, moved, fused = self.same, self.moved, schedule.fused
         self.readers: list[list[int]] = [[] for _ in range(graph.arguments)]
         self.later: list[list[int]] = [[] for _ in range(graph.arguments)]
         for argument in range(graph.arguments):
-            self.view[argument] = self.held[argument] = same[argument] = 1 << argument
+            for sets in (self.view, self.held, self._lives, same):
+                sets[argument] = 1 << argument
         for position, node in enumerate(graph.nodes):
             effect = node.effect
             if effect is Effect.ELEMENTWISE or effect is Effect.COSTLY_ELEMENTWISE:
@@ -113,7 +117,7 @@ class Reuse:
 
     def _identity(self, _: int, node: Node) -> None:
         for offset, operand in enumerate(node.operands[: node.size]):
-            for sets in (self.view, self.held, self.same, self.moved):
+            for sets in (self.view, self.held, self._lives, self.same, self.moved):
                 sets[node.first + offset] = sets[operand]
             self.schedule.fused[node.first + offset] = self.schedule.fused[operand]
 
@@ -121,6 +125,7 @@ class Reuse:
         operand = node.operands[0]
         self.view[node.first] = self.view[operand]
         self.held[node.first] = self.held[operand]
+        self._lives[node.first] = self._lives[operand]
         self.moved[node.first] = self._in_kernel(operand)
         if self.held[operand]:
             self.schedule.fused[node.first] = -1
@@ -139,6 +144,7 @@ class Reuse:
         for offset, operand in enumerate(node.operands[: node.size]):
             value = node.first + offset
             self.held[value] = self.held[operand]
+            self._lives[value] = self._lives[operand]
             self.same[value] = self.same[operand] | self.held[operand]
             self.moved[value] = self.moved[operand]
         self._note(position, node)
@@ -153,18 +159,22 @@ class Reuse:
             self.same[node.first] |= self.same[operand]
             self.moved[node.first] |= self.moved[operand]
         self.same[node.first] &= ~self.moved[node.first]
+        held = [self.held[operand] for operand in node.operands]
+        self.held[node.first] = functools.reduce(operator.and_, held)
+        lives = [self._lives[operand] for operand in node.operands]
+        self._lives[node.first] = functools.reduce(operator.or_, lives)
         self._note(position, node)
 
     def _note(self, position: int, node: Node) -> None:
         """Notes which arguments a node reads, itself or through views."""
         if not self.schedule.reach[position]:
             return
-        held = 0
+        lives = 0
         for operand in node.operands:
-            held |= self.held[operand]
-        if held:
+            lives |= self._lives[operand]
+        if lives:
             view = self._viewed(node.operands)
-            for argument in _bits(held):
+            for argument in _bits(lives):
                 self.later[argument].append(position)
                 if view >> argument & 1:
                     self.readers[argument].append(position)
@@ -185,20 +195,19 @@ class Reuse:
                 changed = -1 if node.effect is Effect.OPAQUE else value - node.first
                 for position, operand in enumerate(node.operands):
                     if position != changed:
-                        blocked |= self.held[operand]
+                        blocked |= self._lives[operand]
         return blocked
 
     def _taken_by(self, result: int) -> int:
         """The arguments that a result cannot be written over, as it is others' content."""
         write = self.schedule.writes[result]
         everything = (1 << self.graph.arguments) - 1
-        if write.constant:
+        if write.constant or write.sources & (write.sources - 1):
             return everything
         if not write.sources:
-            return 0
-        several = write.sources & (write.sources - 1)
-        taken = everything if several else everything & ~write.sources
-        return taken & self._read if write.is_argument or write.choices else taken
+            return everything if write.chosen else 0
+        taken = everything & ~write.sources
+        return taken & self._read if write.is_argument else taken
 
     def _free(self, readers: Sequence[int]) -> int:
         """The results, as bits, that are written after all that some nodes read."""

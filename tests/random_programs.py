@@ -11,6 +11,7 @@ out: the program that is compiled should be the one that is written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -76,14 +77,14 @@ class Writer:
         types = [GRID, INDEX, *self.several(ARGUMENTS, 0, 4)]
         self.scope = [Typed(f"%arg{at}", type_) for at, type_ in enumerate(types)]
         arguments = ", ".join(f"{name}: {type_}" for name, type_ in self.scope)
-        self.operations(1, 24)
+        self.operations(1, 40)
         results = [self.some(self.scope) for _ in range(1 + self.below(4))]
         if self.below(4):
             computed = [value for value in results if not value.name.startswith("%arg")]
             results = list(dict.fromkeys(computed or self.scope[-1:]))
         types = ", ".join(str(value.type) for value in results)
         names = ", ".join(value.name for value in results)
-        body = "\n".join(self.lines)
+        body = "\n".join(_needed(self.lines, names))
         main = f"func.func public @main({arguments}) -> ({types}) {{\n{body}\nreturn {names}"
         return "\n".join(["module {", f"{main} : {types}\n}}", *self.functions, "}"])
 
@@ -182,9 +183,23 @@ class Writer:
         self.depth -= 1
         names = ", ".join(value.name for value in found)
         listed = ", ".join(str(type_) for type_ in types)
-        text = "\n".join([*self.lines, f"{word} {names} : {listed}"])
+        text = "\n".join([*_needed(self.lines, names), f"{word} {names} : {listed}"])
         self.lines, self.scope = outer_lines, outer_scope
         return text
+
+
+_VALUE = re.compile(r"%\w+")
+
+
+def _needed(lines: Sequence[str], returned: str) -> list[str]:
+    """Without operations whose results nothing reads."""
+    needed = set(_VALUE.findall(returned))
+    kept = []
+    for line in reversed(lines):
+        if _VALUE.findall(line)[0] in needed:
+            needed.update(_VALUE.findall(line))
+            kept.append(line)
+    return kept[::-1]
 
 
 # One function an operation

@@ -25,7 +25,7 @@ _POLL = 0.02
 """Seconds between looks at the child."""
 
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
-_FATAL = re.compile(r"^F\d{4} \S+ +\d+ \S+:\d+\] (.+)$", re.MULTILINE)
+_FATAL = re.compile(r"^(?:F\d{4} \S+ +\d+ \S+:\d+\]|\[\S+ : \d+\] RAW:) (.+)$", re.MULTILINE)
 
 
 def observe(

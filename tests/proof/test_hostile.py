@@ -427,6 +427,23 @@ def test_a_flag_that_xla_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch)
     )
 
 
+@pytest.mark.parametrize(
+    ("chatter", "notes"),
+    [
+        (
+            b"I1201 02:41:48.1  25 a.cc:5] hello\nF1201 02:41:48.1  25 a.cc:5] no good\n",
+            ("no good",),
+        ),
+        (b"[external/absl/statusor.cc : 89] RAW: no value\n  @ 0x7f43 f()\n", ("no value",)),
+        (b"F1201 02:41:48.1  25 a.cc:5] " + b"x" * 1000, ("x" * 300,)),
+        (b"W1201 02:41:48.1  25 a.cc:5] a warning\n\xff\n", ()),
+        (b"", ()),
+    ],
+)
+def test_the_last_words_of_xla_are_found(chatter: bytes, notes: tuple[str, ...]) -> None:
+    assert run._fatal(chatter) == notes
+
+
 def test_an_exception_in_the_child_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAX_ENABLE_X64", "perhaps")
     with pytest.raises(HlopassError) as error:

@@ -331,17 +331,18 @@ def test_the_report_has_the_shape_that_the_design_promises() -> None:
         ("0%", 0.0),
         ("100%", 1.0),
         (1, 1.0),
-        (95, 0.95),
+        (0.95, 0.95),
     ],
 )
 def test_requirements_are_read(require: str | float, share: float) -> None:
     assert requirements(require).share == pytest.approx(share)
 
 
-@pytest.mark.parametrize("require", ["most", "", "95", "101%", "-1%", "nan%", "%", 101, -0.1, "x%"])
+@pytest.mark.parametrize("require", ["most", "", "95", "101%", "-1%", "nan%", "%", 1.5, -0.1, "x%"])
 def test_requirements_that_mean_nothing_are_refused(require: str | float) -> None:
     with pytest.raises(UsageError) as error:
         requirements(require)
     (found,) = error.value.diagnostics
     assert found.code == "usage"
-    assert found.help == "legal: all, none, or 0% to 100%"
+    assert found.help is not None
+    assert found.help.startswith("legal: all, none, ")
