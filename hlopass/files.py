@@ -17,8 +17,10 @@ STANDARD = "-"
 
 
 def shown(path: Path | str) -> str:
-    """What to call a file to read in diagnostics: its path, or `<stdin>` for `-`."""
-    return "<stdin>" if str(path) == STANDARD else str(path)
+    """What to call a file to read in diagnostics: its path as text, or `<stdin>` for `-`."""
+    if str(path) == STANDARD:
+        return "<stdin>"
+    return str(path).encode(errors="backslashreplace").decode()
 
 
 def read_bytes(path: Path | str) -> bytes:

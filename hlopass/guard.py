@@ -66,12 +66,25 @@ def _run_child(body: Callable[[], int], chatter: IO[bytes]) -> None:
         sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
         os.dup2(chatter.fileno(), 2)
         gc.disable()
+        _end_with_parent()
         status = body()
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(status)
+
+
+def _end_with_parent() -> None:
+    """Has the kernel end this process when its parent is killed, and leave no core file."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if sys.platform == "linux":
+        import ctypes
+
+        parent_death_signal = 1  # PR_SET_PDEATHSIG, see prctl(2)
+        ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
 
 
 def _wait(child: int) -> int:

@@ -58,6 +58,21 @@ def compile_module(client: Any, bytecode: bytes, label: str, targets: Targets = 
         return client.compile_and_load(bytecode, devices, options)
 
 
+def parameter_layouts(executable: Any) -> list[tuple[int, ...]] | None:
+    """The dimensions of each parameter from major to minor, as the compiled program reads it.
+
+    None where XLA does not tell, as with tokens among them.
+    """
+    from jax.experimental.layout import Layout
+    from jaxlib import xla_client
+
+    try:
+        layouts = executable.get_parameter_layouts()
+    except xla_client.XlaRuntimeError:
+        return None
+    return [tuple(Layout.from_pjrt_layout(each).major_to_minor) for each in layouts]
+
+
 def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:
     """Runs on one device; returns the results, finished.
 

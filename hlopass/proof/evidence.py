@@ -10,6 +10,9 @@ from hlopass.jaxlib_compat import hlo_module_text
 
 _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+), \{[\d, ]*\}, (?:may|must)-alias\)")
 _COPY = re.compile(r"^\s*(?:ROOT )?%?[\w.-]+ = [^=]*? copy(?:-start)?\(", re.MULTILINE)
+_TRANSFER = re.compile(
+    r"^\s*(?:ROOT )?%?[\w.-]+ = [^=]*? (infeed|outfeed|recv|send)\(", re.MULTILINE
+)
 _CUSTOM_CALL = re.compile(r'custom_call_target="([^"]*)"')
 
 
@@ -19,6 +22,7 @@ class Compiled:
 
     `aliases`: argument index to result index. `copies`: copy instructions in all
     computations of the optimized HLO. `footprint`: argument + output - alias + temp.
+    `transfers`: operations that wait for the host.
     """
 
     aliases: dict[int, int]
@@ -26,6 +30,7 @@ class Compiled:
     temp_bytes: int
     footprint: int
     custom_calls: frozenset[str]
+    transfers: frozenset[str]
 
 
 def read(executable: Any) -> Compiled:
@@ -44,6 +49,7 @@ def read(executable: Any) -> Compiled:
         temp_bytes=stats.temp_size_in_bytes,
         footprint=footprint,
         custom_calls=frozenset(_CUSTOM_CALL.findall(text)),
+        transfers=frozenset(_TRANSFER.findall(text)),
     )
 
 

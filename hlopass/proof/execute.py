@@ -15,7 +15,14 @@ from hlopass.donation import Donation
 from hlopass.passes.check_donation import check
 from hlopass.program import Program
 from hlopass.proof import evidence, inputs, prepare
-from hlopass.proof.client import compile_module, cpu_client, fetch, refused, run_executable
+from hlopass.proof.client import (
+    compile_module,
+    cpu_client,
+    fetch,
+    parameter_layouts,
+    refused,
+    run_executable,
+)
 from hlopass.proof.difference import Array, first_difference
 from hlopass.proof.evidence import Compiled
 from hlopass.proof.observation import Difference, Job, Observation, Observed
@@ -71,6 +78,7 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     without, with_ = evidence.read(plain), evidence.read(donated)
     runs = _Runs([_observed(each, with_) for each in donations], None, None)
     if job.mode == "run":
+        prepare.transfers(without.transfers, job.label)
         prepare.custom_calls(without.custom_calls, job.label)
         runs = _run_both(program, (plain, donated), donations, arrays, with_, stage)
     return Observation(
@@ -133,7 +141,7 @@ def _run_both(
     label = program.source.label
 
     def run_plain() -> list[Array]:
-        return fetch(run_executable(plain, _placed(arrays, label), label), label)
+        return fetch(run_executable(plain, _placed(arrays, plain, label), label), label)
 
     stage("running without donation")
     expected = run_plain()
@@ -155,7 +163,7 @@ def _run(
     label: str,
 ) -> tuple[list[Observed], list[Array]]:
     """Runs with donation; for each one, whether it was deleted and where its result lies."""
-    buffers = _placed(arrays, label)
+    buffers = _placed(arrays, executable, label)
     before = {each.argument.index: _pointer(buffers[each.argument.index]) for each in donations}
     results = run_executable(executable, buffers, label)
     observed = []
@@ -170,9 +178,9 @@ def _run(
     return observed, fetch(results, label)
 
 
-def _placed(arrays: list[Array], label: str) -> list[Any]:
+def _placed(arrays: list[Array], executable: Any, label: str) -> list[Any]:
     with refused("place the inputs of", label):
-        return inputs.place(arrays)
+        return inputs.place(arrays, parameter_layouts(executable))
 
 
 def _pointer(array: Any) -> int:

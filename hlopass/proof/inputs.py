@@ -14,6 +14,7 @@ from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.values import Value
 
 Array = np.ndarray[Any, Any]
+Order = tuple[int, ...]
 
 _NAMES = {"i1": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16"}
 _NAMES |= {f"i{bits}": f"int{bits}" for bits in (2, 4, 8, 16, 32, 64)}
@@ -101,11 +102,13 @@ def _values(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dt
     return values.astype(dtype, copy=False)
 
 
-def place(arrays: Sequence[Array]) -> list[Any]:
+def place(arrays: Sequence[Array], layouts: Sequence[Order] | None = None) -> list[Any]:
     """The arrays on the first device, in buffers that belong to the client.
 
     A numpy array that is used in place cannot be reused by PJRT: donating it copies in
-    silence. So a copy is asked for.
+    silence. So a copy is asked for. `layouts`: for each, its dimensions from major to minor as
+    the program reads them. The CPU runtime checks the number of bytes only, and would read
+    another order as other values.
     """
     import jax
     from jaxlib import xla_client
@@ -113,6 +116,8 @@ def place(arrays: Sequence[Array]) -> list[Any]:
     device = jax.devices("cpu")[0]
     sharding = jax.sharding.SingleDeviceSharding(device)
     copied = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+    if layouts is not None:
+        arrays = [_in_order(each, order) for each, order in zip(arrays, layouts, strict=True)]
     return [
         xla_client.batched_device_put(
             jax.core.ShapedArray(array.shape, array.dtype),
@@ -126,3 +131,10 @@ def place(arrays: Sequence[Array]) -> list[Any]:
         )
         for array in arrays
     ]
+
+
+def _in_order(array: Array, order: Order) -> Array:
+    """An array of the same shape whose elements lie as the array's would in that order."""
+    if order == tuple(range(array.ndim)):
+        return array
+    return np.ascontiguousarray(array.transpose(order)).reshape(array.shape)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import jaxlib.mlir.ir as ir
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.entry import MAIN, functions_of, rename_to_main
 from hlopass.jaxlib_compat import initialize_lapack
-from hlopass.program import PARTITIONS, Program
+from hlopass.program import PARTITIONS, REPLICAS, Program
+
+_AXIS_SIZE = re.compile(r'"=(\d+)')
 
 
 def tuples(program: Program) -> list[Diagnostic]:
@@ -31,12 +35,16 @@ def tuples(program: Program) -> list[Diagnostic]:
 def partitions(program: Program) -> list[Diagnostic]:
     """A warning where a program is meant for several devices: it is run on one, unsplit."""
     attributes = program.module.operation.attributes
-    count = 1
-    if PARTITIONS in attributes and isinstance(attributes[PARTITIONS], ir.IntegerAttr):
-        count = ir.IntegerAttr(attributes[PARTITIONS]).value
-    if count <= 1:
+    counts = [
+        ir.IntegerAttr(attributes[name]).value
+        for name in (PARTITIONS, REPLICAS)
+        if name in attributes and isinstance(attributes[name], ir.IntegerAttr)
+    ]
+    meshes = [op for op in program.module.body.operations if op.operation.name == "sdy.mesh"]
+    devices = [int(size) for op in meshes for size in _AXIS_SIZE.findall(str(op.operation))]
+    if max([1, *counts, *devices]) == 1:
         return []
-    message = f"the program is for {count} partitions, and is verified on one device, unsplit"
+    message = "the program is for several devices, and is verified on one, unsplit"
     return [Diagnostic("not-partitioned", message, program.where, "warning")]
 
 
@@ -60,3 +68,12 @@ def custom_calls(targets: frozenset[str], label: str) -> None:
         raise HlopassError(Diagnostic("host-callback", message, Where(label), help=hint))
     if any(target.startswith("lapack_") for target in targets):
         initialize_lapack()
+
+
+def transfers(operations: frozenset[str], label: str) -> None:
+    """Raises HlopassError where a program would wait for a host that feeds it."""
+    if operations:
+        shown = " and ".join(sorted(operations))
+        message = f"the program waits for the host at {shown}, and nothing feeds it here"
+        hint = "verify it without running it: --compile-only"
+        raise HlopassError(Diagnostic("host-transfer", message, Where(label), help=hint))

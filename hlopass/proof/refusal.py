@@ -41,7 +41,8 @@ def refusal(text: str, verb: str, label: str, targets: Sequence[str] = ()) -> Di
     no_memory = _NO_MEMORY.search(text)
     sentence, place = _sentence(text if no_memory is None else text[no_memory.start() :])
     exhausted = no_memory is not None or text.startswith("RESOURCE_EXHAUSTED")
-    code = "out-of-memory" if exhausted else f"{verb}-failed"
+    failed = "compile-failed" if verb == "compile" else "run-failed"
+    code = "out-of-memory" if exhausted else failed
     notes = () if place is None else (f"at {place}",)
     return Diagnostic(code, f"XLA cannot {verb} the program: {sentence}", Where(label), notes=notes)
 
