@@ -54,13 +54,18 @@ def _read_entry(program: Program, position: int, entry: ir.Attribute, table: Tab
         output = list(ir.DenseI64ArrayAttr(fields["output_index"]))
         inside = list(ir.DenseI64ArrayAttr(alias["parameter_index"]))
         number = int(ir.IntegerAttr(alias["parameter_number"]).value)
-        must = ir.StringAttr(alias["kind"]).value == "must_alias"
+        kind = ir.StringAttr(alias["kind"]).value
     except (KeyError, ValueError):
         table.problems.append(_malformed(program, f"{at} is malformed: {entry}"))
         return
+    if kind not in ("may_alias", "must_alias"):
+        message = f"{at} has kind '{kind}', and legal are may_alias and must_alias"
+        table.problems.append(_malformed(program, message))
+        return
     result = output[0] if output else 0
-    fits = len(output) <= 1 and not inside and (output or len(program.results) == 1)
-    if not fits or not 0 <= number < len(program.arguments) or result >= len(program.results):
+    fits = not inside and len(output) == (0 if len(program.results) == 1 else 1)
+    known = 0 <= number < len(program.arguments) and 0 <= result < len(program.results)
+    if not fits or not known:
         parameter = f"parameter {number}" + (f" at {inside}" if inside else "")
         message = f"{at} ties {parameter} to output {output}, but {quoted(program.entry_name)} has"
         counts = f"{len(program.arguments)} arguments and {len(program.results)} results"
@@ -71,7 +76,7 @@ def _read_entry(program: Program, position: int, entry: ir.Attribute, table: Tab
         table.problems.append(_malformed(program, f"{at} ties {argument} a second time"))
         return
     table.donations[number] = Donation(argument, program.results[result], "alias", "frontend")
-    if must:
+    if kind == "must_alias":
         table.musts.add(number)
 
 

@@ -117,8 +117,8 @@ def rewrite(
 
     if source == "-" and options["donate"] == "-":
         usage("IN and --donate cannot both be standard input")
-    if output == report and not check:
-        usage("OUT and --report cannot be the same")
+    if report is not None and report in ((source,) if check else (source, output)):
+        usage("--report cannot be the same file as IN or OUT")
     with stages(options["pairing"] == "measured") as progress:
         rewritten = api.rewrite(source, progress=progress, **options)
     show(rewritten.diagnostics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
@@ -60,6 +61,8 @@ def stages(long: bool = True) -> Iterator[Callable[[str], None] | None]:
 
 def run(group: click.Group) -> int:
     """Runs the command line; returns the exit status instead of raising SystemExit."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         result = group.main(prog_name="hlopass", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -74,6 +77,10 @@ def run(group: click.Group) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     except BrokenPipeError:
+        return 1
+    except OSError as error:
+        message = f"cannot write to standard output: {error.strerror or error}"
+        show((Diagnostic("file-write", message),))
         return 1
     except Exception as error:
         message = f"internal error: {type(error).__name__}: {error}"

@@ -95,6 +95,9 @@ def _read_yaml(text: str, label: str) -> Any:
     except yaml.YAMLError as error:
         message = f"not YAML: {_lower(str(error).splitlines()[0])}"
         raise _syntax(text, label, message, None, None) from None
+    except (KeyError, AttributeError, TypeError) as error:
+        message = f"not YAML: a tag does not fit its value ({type(error).__name__})"
+        raise _syntax(text, label, message, None, None) from None
 
 
 def _repeated_in_yaml(root: Any, label: str) -> Iterator[Diagnostic]:

@@ -11,20 +11,42 @@ from hlopass.entry import functions_of
 from hlopass.flow import Effect, Graph, Node
 from hlopass.fusion import FUSED
 from hlopass.jaxlib_compat import location_label
-from hlopass.operations import ANNOTATIONS, EFFECTFUL, EFFECTS
+from hlopass.operations import ANNOTATIONS, EFFECTFUL, EFFECTS, EQUAL_BY_OPERANDS
 from hlopass.program import PARSED_FROM, Program
 from hlopass.reuse import Reuse
 
 _MOST_NODES = 2_000_000
 """Where writing out calls would make a graph larger than this, they stay single nodes."""
 
+_MOST_CALLS = 100_000
+"""So many calls are written out; later ones stay single nodes."""
+
+_DIALECTS = frozenset({"stablehlo", "mhlo", "chlo", "func", "sdy"})
+"""Whose operations are what their names say."""
+
 Values = dict[Any, Any]
 """What each MLIR value is in the graph: a number, or a tuple of them for a tuple."""
 
 
 def graph_of(program: Program) -> Graph:
-    """The graph of a program's entry, calls and branches written out."""
-    return _Builder(program).build()
+    """The graph of a program's entry, calls and branches written out.
+
+    A function of several blocks, or with operations that are not what their names say, is
+    one OPAQUE node: nothing is known of it.
+    """
+    try:
+        return _Builder(program).build()
+    except (LookupError, ValueError, TypeError, RecursionError):
+        return _unknown(program)
+
+
+def _unknown(program: Program) -> Graph:
+    """A graph that says only that all results depend on all arguments."""
+    graph = Graph(len(program.arguments))
+    count = len(program.results)
+    first = graph.add("the function", Effect.OPAQUE, tuple(range(graph.arguments)), max(count, 1))
+    graph.results = list(range(first, first + count))
+    return graph
 
 
 def analyse(program: Program) -> Reuse:
@@ -53,10 +75,12 @@ class _Builder:
         self.kinds: dict[str, _Kind] = {}
         self.shapes: dict[tuple[ir.Type, ir.Type], Effect] = {}
         self.calling: list[str] = []
+        self.calls = 0
+        self.computed: dict[tuple[str, tuple[int, ...]], int] = {}
         self.constant: int | None = None
 
     def build(self) -> Graph:
-        block = self.program.entry.regions[0].blocks[0]
+        block = _only_block(self.program.entry)
         values: Values = {argument: at for at, argument in enumerate(block.arguments)}
         self.graph.results = [_one(value) for value in self._block(block, values)]
         return self.graph
@@ -82,15 +106,23 @@ class _Builder:
                 return [values[operand] for operand in operation.operands]
             else:
                 operands = tuple([values[operand] for operand in operation.operands])
+                if self.constant not in operands and kind.name in EQUAL_BY_OPERANDS:
+                    known = self.computed.setdefault((kind.name, operands), graph.values)
+                    if known != graph.values:
+                        values[operation.result] = known
+                        continue
                 self.operations.append(operation)
                 append(new_node(Node, (kind.name, kind.effect, operands, graph.values, 1, ())))
                 values[operation.result] = graph.values
                 graph.values += 1
-        return []
+        raise ValueError("a block that does not return")
 
     def _kind(self, full_name: str) -> _Kind:
         """How operations of a name are added, remembered."""
-        name = full_name.partition(".")[2]
+        dialect, _, name = full_name.partition(".")
+        if dialect not in _DIALECTS:
+            self.kinds[full_name] = kind = _Kind(full_name, Effect.OPAQUE, _Builder._other)
+            return kind
         effect: Effect | None = EFFECTS.get(name, Effect.OPAQUE)
         handle = _SPECIAL.get(name)
         if name == "return":
@@ -128,16 +160,15 @@ class _Builder:
     def _while(self, operation: ir.Operation, values: Values) -> None:
         """A loop. What its body hands on unchanged is captured, if it is read, and not carried."""
         carried, captured = [], []
+        given = [_one(values[operand]) for operand in operation.operands]
         *_, last = operation.regions[1].blocks[0].operations
         for at, returned in enumerate(last.operands):
             arguments = [region.blocks[0].arguments[at] for region in operation.regions]
-            if returned != arguments[1]:
+            if returned != arguments[1] and values.get(returned) != given[at]:
                 carried.append(at)
             elif sum(len([*argument.uses]) for argument in arguments) > 1:
                 captured.append(at)
-        given = [_one(values[operand]) for operand in operation.operands]
-        for at, result in enumerate(operation.results):
-            values[result] = given[at]
+        values.update(zip(operation.results, given, strict=True))
         operands = tuple(given[at] for at in carried + captured)
         operands += self._captured(operation, values)
         if _has_side_effect(operation):
@@ -197,11 +228,28 @@ class _Builder:
         name = self.kinds[operation.name].name
         self._add(operation, name, effect, (_one(source),), values)
 
+    def _convert(self, operation: ir.Operation, values: Values) -> None:
+        """A conversion; to the same type it is none."""
+        name = self.kinds[operation.name].name
+        same = operation.operands[0].type == operation.result.type
+        effect = Effect.IDENTITY if same else Effect.ELEMENTWISE
+        self._add(operation, name, effect, self._operands(operation, values), values)
+
+    def _elementwise(self, operation: ir.Operation, values: Values) -> None:
+        """A division or a power; by a constant XLA makes it a cheap one."""
+        name = self.kinds[operation.name].name
+        position = self.graph.writer(_one(values[operation.operands[1]]))
+        effect = Effect.COSTLY_ELEMENTWISE
+        if position >= 0 and not self.graph.nodes[position].operands:
+            effect = Effect.ELEMENTWISE
+        self._add(operation, name, effect, self._operands(operation, values), values)
+
     def _call(self, operation: ir.Operation, values: Values) -> None:
         attribute = "callee" if "callee" in operation.attributes else "decomposition"
         name = ir.FlatSymbolRefAttr(operation.attributes[attribute]).value
         function = self.functions.get(name)
-        full = len(self.graph.nodes) > _MOST_NODES
+        self.calls += 1
+        full = len(self.graph.nodes) > _MOST_NODES or self.calls > _MOST_CALLS
         if function is None or name in self.calling or full or not function.regions[0].blocks:
             self._add(operation, name, Effect.OPAQUE, self._operands(operation, values), values)
             return
@@ -214,16 +262,17 @@ class _Builder:
 
     def _branches(self, operation: ir.Operation, values: Values) -> None:
         """A conditional: each branch written out, each result one of theirs."""
-        seen = self._captured(operation, values) + self._operands(operation, values)
+        seen = self._captured(operation, values)
+        chooses = _one(values[operation.operands[0]])
         returned = [self._block(region.blocks[0], values) for region in operation.regions]
         name = operation.name.partition(".")[2]
         for at, result in enumerate(operation.results):
-            operands = tuple(_one(values_of[at]) for values_of in returned)
-            if len(set(operands)) == 1:
-                values[result] = operands[0]
+            branches = tuple(_one(values_of[at]) for values_of in returned)
+            if len(set(branches)) == 1:
+                values[result] = branches[0]
                 continue
             self.operations.append(operation)
-            values[result] = self.graph.add(name, Effect.CHOICE, operands, 1, seen)
+            values[result] = self.graph.add(name, Effect.CHOICE, (chooses, *branches), 1, seen)
 
     def _manual(self, operation: ir.Operation, values: Values) -> None:
         """A region run in place of the operation (`sdy.manual_computation`)."""
@@ -275,6 +324,10 @@ _SPECIAL = {
     "broadcast_in_dim": _Builder._reshape,
     "call": _Builder._call,
     "composite": _Builder._call,
+    "convert": _Builder._convert,
+    "bitcast_convert": _Builder._convert,
+    "divide": _Builder._elementwise,
+    "power": _Builder._elementwise,
     "while": _Builder._while,
     "if": _Builder._branches,
     "case": _Builder._branches,
@@ -284,6 +337,13 @@ _SPECIAL = {
     "get_tuple_element": _Builder._element,
     "custom_call": _Builder._custom_call,
 }
+
+
+def _only_block(function: ir.Operation) -> ir.Block:
+    blocks: list[ir.Block] = list(function.regions[0].blocks)
+    if len(blocks) != 1:
+        raise ValueError("a function of several blocks")
+    return blocks[0]
 
 
 def _has_side_effect(operation: ir.Operation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
 import sys
 import time
@@ -29,6 +30,9 @@ def read_bytes(path: Path | str) -> bytes:
     Raises HlopassError where it is missing, a directory, or cannot be read.
     """
     if str(path) == STANDARD:
+        if sys.stdin is None:
+            message = "standard input is closed"
+            raise HlopassError(Diagnostic("file-read", message, Where(shown(path))))
         return sys.stdin.buffer.read()
     try:
         return Path(path).read_bytes()
@@ -62,11 +66,22 @@ def _write_in_place(target: Path, data: bytes) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    with _temporary_beside(target) as (descriptor, temporary):
+    with _uninterrupted(), _temporary_beside(target) as (descriptor, temporary):
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             os.fchmod(file.fileno(), _mode(target))
         os.replace(temporary, target)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Holds back signals that would leave a half file behind."""
+    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -19,16 +19,16 @@ class Effect(IntEnum):
     `IDENTITY`: the results are the operands, one for one. `RESHAPE`: the result is the
     first operand in another shape.
 
-    The next five XLA fuses: `ELEMENTWISE`: each element of the result needs the elements at
+    XLA fuses the next five. `ELEMENTWISE`: each element of the result needs the elements at
     the same place. `INDEXED`: it needs elements at other places (slice, transpose).
     `BROADCAST`: as INDEXED, of a smaller operand. `COSTLY_ELEMENTWISE` and `COSTLY_INDEXED`
     (reduce, gather): as those, but XLA never computes them twice.
 
     `INSERT`: the result is the first operand, changed in part, and XLA fuses into it what it
     needs (dynamic_update_slice). `UPDATE`: each result is the operand at the same position,
-    changed (scatter, a loop's carry). `CHOICE`: the result is one of its operands (a
-    conditional). `OPAQUE`: anything else, which reads its operands and writes a buffer of
-    its own.
+    changed (scatter, a loop's carry). `CHOICE`: the result is one of its operands, and the
+    first of them says which (a conditional). `OPAQUE`: anything else, which reads its
+    operands and writes a buffer of its own.
     """
 
     IDENTITY = 0
@@ -48,8 +48,8 @@ class Node(NamedTuple):
     """One operation.
 
     `operands` and `first`, `size` number values: results are `first` to
-    `first + size - 1`, and later nodes have higher ones. `after` are values that must exist
-    before it starts though it does not read them.
+    `first + size - 1`, and later nodes have higher ones. `after` are values that exist before
+    it starts, if anything needs them, though it does not read them.
     """
 
     name: str

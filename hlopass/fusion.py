@@ -42,10 +42,10 @@ class Write:
     """How a result comes into its buffer.
 
     `starts`: the values that are written to it first; several for a conditional. `changes`:
-    those that come of changing it in place, or its shape. `sources`: arguments whose content it starts
-    from, a bit each. `choices`: values of conditionals that it comes through, `chosen`:
-    whether one returns what was computed before it. `constant`: whether it starts as a
-    constant, or as what needs no operands.
+    those that come of changing it in place, or its shape. `sources`: arguments whose
+    content it starts from, a bit each. `choices`: values of conditionals that it comes
+    through, `chosen`: whether one returns what was computed before it. `constant`: whether
+    it starts as a constant, or as what needs no operands.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -78,9 +78,10 @@ class Schedule:
         self.before = [0] * len(graph.nodes)
         self.needs = [0] * graph.values
         self.fused = [0] * graph.values
-        # Of each value: the results before whose write all users have read it that it can be
-        # fused into, -1 without such; the results that need its buffer; and its only user,
-        # -1 without, -2 with several.
+        # Of each value: results that are written later, where it is needed at all; the results
+        # before whose write all users have read it that it can be fused into, -1 without
+        # such; the results that need its buffer; its only user, -1 without, -2 with several.
+        self._later = [0] * graph.values
         self._soft = [-1] * graph.values
         self._hard = [0] * graph.values
         self._user = [-1] * graph.values
@@ -95,7 +96,8 @@ class Schedule:
 
     def _backward(self) -> None:
         """One pass from the end: the users of a value are known when its node is reached."""
-        needs, soft, hard, user = self.needs, self._soft, self._hard, self._user
+        needs, later, soft = self.needs, self._later, self._soft
+        hard, user = self._hard, self._user
         changed, chosen = self._bits("changes"), self._bits("choices")
         for position in range(len(self.graph.nodes) - 1, -1, -1):
             node = self.graph.nodes[position]
@@ -110,6 +112,7 @@ class Schedule:
                 if position not in self.graph.kept:
                     continue
                 found = self.alive
+            found |= later[first]
             self.reach[position] = found
             fusing, spreads = effect in FUSED, effect is Effect.BROADCAST
             before = found
@@ -128,8 +131,8 @@ class Schedule:
                 soft[operands[0]] = in_place
             before |= chosen.get(first, 0)
             for value in after:
-                needs[value] |= found | before
-                hard[value] |= found | before
+                later[value] |= before
+                hard[value] |= before
             self.before[position] = before
 
     def _is_fused(self, node: Node) -> bool:
@@ -193,8 +196,8 @@ def _write(graph: Graph, value: int) -> Write:
             write.constant |= not node.operands
             if node.effect is Effect.CHOICE:
                 write.choices.append(value)
-                write.chosen |= any(operand in node.after for operand in node.operands)
-                waiting += [(operand, first) for operand in node.operands]
+                write.chosen |= any(operand in node.after for operand in node.operands[1:])
+                waiting += [(operand, first) for operand in node.operands[1:]]
                 continue
             if node.effect is Effect.RESHAPE:
                 write.changes.append(value)

@@ -28,8 +28,9 @@ def guarded(body: Callable[[], int]) -> int:
     """
     if not hasattr(os, "fork") or sys._xoptions:
         return body()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     with _scratch() as chatter:
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         child = os.fork()
@@ -41,6 +42,8 @@ def guarded(body: Callable[[], int]) -> int:
             return os.WEXITSTATUS(status)
         number = os.WTERMSIG(status)
         if number in _ENDING:
+            if number == signal.SIGINT:
+                print("interrupted", file=sys.stderr)
             return 128 + number
         chatter.seek(0)
         print(render(died(number, chatter.read())), file=sys.stderr)
@@ -59,13 +62,15 @@ def _scratch() -> IO[bytes]:
 def _run_child(body: Callable[[], int], chatter: IO[bytes]) -> None:
     """Runs `body` with C's standard error kept back and Python's where it was; never returns.
 
-    The process is short: garbage that is not collected costs nothing.
+    The process is short: garbage that is not collected costs nothing. An interrupt ends it at
+    once, as an exception in the middle of C++ would crash it.
     """
     status = 1
     try:
         sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
         os.dup2(chatter.fileno(), 2)
         gc.disable()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         _end_with_parent()
         status = body()
     finally:
@@ -94,9 +99,8 @@ def _wait(child: int) -> int:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, number)
 
-    for number in _RELAYED:
+    for number in _ENDING:
         signal.signal(number, relay)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     return os.waitpid(child, 0)[1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from hlopass import donation_attrs, names
@@ -212,6 +213,5 @@ def _is_unique(program: Program, argument: Value) -> bool:
 
 
 def _yaml(text: str | None) -> str:
-    """A string as YAML in double quotes."""
-    escaped = (text or "").replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """A string as YAML in double quotes, whose escapes are those of JSON."""
+    return json.dumps(text or "")

@@ -54,6 +54,15 @@ EFFECTS: dict[str, Effect] = {
 }
 """The effect of an operation by name; what is not listed is OPAQUE."""
 
+_EQUAL = """
+    abs add and atan2 cbrt ceil clamp complex cosine divide exponential
+    exponential_minus_one floor imag is_finite log log_plus_one logistic maximum minimum
+    multiply negate not or popcnt power real remainder rsqrt select sign sine sqrt subtract
+    tan tanh xor
+"""
+EQUAL_BY_OPERANDS = frozenset(_EQUAL.split())
+"""Operations that are equal where their operands are: XLA computes such once (HloCSE)."""
+
 EFFECTFUL = frozenset({"infeed", "outfeed", "recv", "rng", "send", "rng_uniform", "rng_normal"})
 """What runs though nothing needs its results."""
 

@@ -147,15 +147,16 @@ class FlowPairing:
 
     def _least_conflict(self, argument: Value, results: Sequence[Value]) -> Conflict | None:
         """Why the best of the results would cost a copy; None where one is free."""
-        order = sorted(
+        if (self.reuse.copies([argument.index], [r.index for r in results]) <= 0).any():
+            return None
+        nearest = min(
             results,
             key=lambda result: (
                 not self.reuse.is_next_value(argument.index, result.index),
                 not names.agree(argument.name, result.name),
             ),
         )
-        conflicts = [self.reuse.conflict(argument.index, result.index) for result in order]
-        return None if None in conflicts else conflicts[0]
+        return self.reuse.conflict(argument.index, nearest.index)
 
 
 def in_place_updates(
@@ -165,10 +166,7 @@ def in_place_updates(
 
     Returned-unchanged arguments are no updates.
     """
-    shown: list[Value] = []
-    for argument in arguments:
-        if any(_updates(reuse, argument, result) for result in results):
-            shown.append(argument)
+    shown = [argument for argument in arguments if _is_updated(reuse, argument, results)]
     pairs = FlowPairing(reuse)(shown, results).results
     return {
         index: result
@@ -177,11 +175,17 @@ def in_place_updates(
     }
 
 
-def _updates(reuse: Reuse, argument: Value, result: Value) -> bool:
-    return (
-        _size(argument) == _size(result)
-        and reuse.is_next_value(argument.index, result.index)
-        and reuse.conflict(argument.index, result.index) is None
+def _is_updated(reuse: Reuse, argument: Value, results: Sequence[Value]) -> bool:
+    """Whether some result is an argument's next value, and free to be written over it."""
+    fitting = [r.index for r in results if _size(r) == _size(argument)]
+    if not fitting:
+        return False
+    near = reuse.next_values([argument.index], fitting)[0]
+    free = reuse.copies([argument.index], fitting)[0] <= 0
+    return any(
+        reuse.is_next_value(argument.index, result)
+        for result, good in zip(fitting, near & free, strict=True)
+        if good
     )
 
 

@@ -20,8 +20,6 @@ linear in the program.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -86,9 +84,9 @@ class Reuse:
         """For each value, which arguments it is, or can be computed from in one fusion.
 
         `view`: the value is the argument, perhaps in another shape. `held`: it is that, or
-        that changed in place; `_lives`: it may be, as a conditional chooses. `same`: computed from it element by element. `moved`: computed
-        from it with elements moved, in one fusion. A value that XLA gives a buffer of its own
-        has none of them.
+        that changed in place; `_lives`: it may be, as a conditional chooses. `same`: computed
+        from it element by element. `moved`: computed from it with elements moved, in one
+        fusion. A value that XLA gives a buffer of its own has none of them.
         """
         graph, schedule = self.graph, self.schedule
         self.view, self.held, self.same, self.moved = ([0] * graph.values for _ in range(4))
@@ -155,14 +153,13 @@ class Reuse:
             self.moved[node.first] |= self._in_kernel(operand)
 
     def _choice(self, position: int, node: Node) -> None:
-        for operand in node.operands:
+        self.held[node.first] = (1 << self.graph.arguments) - 1
+        for operand in node.operands[1:]:
+            self.held[node.first] &= self.held[operand]
+            self._lives[node.first] |= self._lives[operand]
             self.same[node.first] |= self.same[operand]
             self.moved[node.first] |= self.moved[operand]
         self.same[node.first] &= ~self.moved[node.first]
-        held = [self.held[operand] for operand in node.operands]
-        self.held[node.first] = functools.reduce(operator.and_, held)
-        lives = [self._lives[operand] for operand in node.operands]
-        self._lives[node.first] = functools.reduce(operator.or_, lives)
         self._note(position, node)
 
     def _note(self, position: int, node: Node) -> None:
@@ -191,6 +188,8 @@ class Reuse:
         blocked = 0
         for value in self.schedule.writes[result].starts:
             node = self.graph.nodes[self.graph.writer(value)]
+            if node.name == "transpose":  # XLA transposes a product by its operands
+                node = self.graph.nodes[self.graph.writer(node.operands[0])]
             if node.effect in (Effect.OPAQUE, Effect.UPDATE, Effect.INSERT):
                 changed = -1 if node.effect is Effect.OPAQUE else value - node.first
                 for position, operand in enumerate(node.operands):
@@ -202,11 +201,9 @@ class Reuse:
         """The arguments that a result cannot be written over, as it is others' content."""
         write = self.schedule.writes[result]
         everything = (1 << self.graph.arguments) - 1
-        if write.constant or write.sources & (write.sources - 1):
+        if write.constant or write.chosen:
             return everything
-        if not write.sources:
-            return everything if write.chosen else 0
-        taken = everything & ~write.sources
+        taken = everything & ~write.sources if write.sources else 0
         return taken & self._read if write.is_argument else taken
 
     def _free(self, readers: Sequence[int]) -> int:
@@ -243,7 +240,8 @@ class Reuse:
         )
         types = np.array([self.result_types[r] for r in results])
         other = np.array([types != self.argument_types[a] for a in arguments])
-        bad = ~np.where(held, free, free_later) | by_result([self._blocked[r] for r in results])
+        own = by_result([self.schedule.writes[r].sources for r in results])
+        bad = ~np.where(own, free, free_later) | by_result([self._blocked[r] for r in results])
         bad |= (moved | (same & other)) & ~held
         kept = np.array([bool(self._returned >> a & 1) for a in arguments])
         bad = np.where(kept[:, None], ~depends, bad)
@@ -300,8 +298,8 @@ class Reuse:
 
     def _late_reader(self, argument: int, result: int) -> Conflict | None:
         schedule = self.schedule
-        held = self.held[self.graph.results[result]] >> argument & 1
-        for reader in self.readers[argument] if held else self.later[argument]:
+        own = schedule.writes[result].sources >> argument & 1
+        for reader in self.readers[argument] if own else self.later[argument]:
             if not schedule.before[reader] >> result & 1:
                 code = "read-after-write"
                 if schedule.reach[reader] >> result & 1:

@@ -9,6 +9,9 @@ from typing import Literal
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where, nearest_or_list, quoted
 
+_MOST_DIGITS = 4000
+"""Python reads no longer numbers; one cut to this length is out of range all the same."""
+
 Role = Literal["argument", "result"]
 
 
@@ -72,7 +75,8 @@ def select(selector: int | str, values: Sequence[Value], role: Role, asked_at: W
     if named:
         return Selection(named, exact=True)
     if selector.isdecimal():
-        return Selection((_by_index(int(selector), values, role, asked_at),), exact=True)
+        index = int(selector[:_MOST_DIGITS])
+        return Selection((_by_index(index, values, role, asked_at),), exact=True)
     bounds = re.fullmatch(r"(\d*):(\d*)", selector)
     if bounds is not None and selector != ":":
         return Selection(_by_range(selector, bounds, values, role, asked_at), exact=False)
@@ -95,8 +99,8 @@ def _legal_indices(values: Sequence[Value], role: Role) -> str:
 def _by_range(
     text: str, bounds: re.Match[str], values: Sequence[Value], role: Role, asked_at: Where
 ) -> tuple[Value, ...]:
-    start = int(bounds[1] or 0)
-    stop = int(bounds[2]) if bounds[2] else len(values)
+    start = int(bounds[1][:_MOST_DIGITS] or 0)
+    stop = int(bounds[2][:_MOST_DIGITS]) if bounds[2] else len(values)
     if start >= stop:
         message = f"range {quoted(text)} is empty: the end is not included"
         raise HlopassError(Diagnostic("range-empty", message, asked_at))
@@ -138,6 +142,7 @@ def compile_pattern(selector: str, asked_at: Where) -> re.Pattern[str]:
         return re.compile(glob, re.DOTALL)
     try:
         return re.compile(selector[3:])
-    except re.error as error:
-        message = f"{quoted(selector)} is not a regular expression: {error}"
+    except (re.error, RecursionError, OverflowError) as error:
+        shown = quoted(selector if len(selector) < 100 else selector[:100] + " ...")
+        message = f"{shown} is not a regular expression: {error}"
         raise HlopassError(Diagnostic("pattern-invalid", message, asked_at)) from None

@@ -42,15 +42,15 @@ class Typed(NamedTuple):
     type: Type
 
 
-GRID = Type((8, 8), "f32")
-INTEGERS = Type((8, 8), "i32")
-FLAT = Type((64,), "f32")
-WIDE = Type((4, 16), "f32")
-NARROW = Type((8, 8), "bf16")
-HALF = Type((4, 8), "f32")
-ROW = Type((8,), "f32")
-LINE = Type((1, 8), "f32")
-POSITIONS = Type((8,), "i32")
+GRID = Type((16, 16), "f32")
+INTEGERS = Type((16, 16), "i32")
+FLAT = Type((256,), "f32")
+WIDE = Type((8, 32), "f32")
+NARROW = Type((16, 16), "bf16")
+HALF = Type((8, 16), "f32")
+ROW = Type((16,), "f32")
+LINE = Type((1, 16), "f32")
+POSITIONS = Type((16,), "i32")
 SCALAR = Type((), "f32")
 INDEX = Type((), "i32")
 TRUTH = Type((), "i1")
@@ -272,16 +272,16 @@ def _reverse(to: Writer) -> None:
 
 
 def _slice(to: Writer) -> None:
-    value, start = to.one(GRID), to.below(5)
-    text = f"stablehlo.slice {value.name} [{start}:{start + 4}, 0:8] : ({GRID}) -> {HALF}"
+    value, start = to.one(GRID), to.below(9)
+    text = f"stablehlo.slice {value.name} [{start}:{start + 8}, 0:16] : ({GRID}) -> {HALF}"
     to.add(text, HALF)
 
 
 def _pad(to: Writer) -> None:
     value, filler = to.one(HALF), to.one(SCALAR)
-    low = to.below(5)
+    low = to.below(9)
     text = (
-        f"stablehlo.pad {value.name}, {filler.name}, low = [{low}, 0], high = [{4 - low}, 0], "
+        f"stablehlo.pad {value.name}, {filler.name}, low = [{low}, 0], high = [{8 - low}, 0], "
         f"interior = [0, 0] : ({HALF}, {SCALAR}) -> {GRID}"
     )
     to.add(text, GRID)
@@ -315,7 +315,7 @@ def _running_sum(to: Writer) -> None:
     a, b, total = to.name(), to.name(), to.name()
     text = (
         f'"stablehlo.reduce_window"({value.name}, {start.name}) <{{'
-        "padding = dense<[[63, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 64>}> ({\n"
+        "padding = dense<[[255, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 256>}> ({\n"
         f"^bb0({a}: {SCALAR}, {b}: {SCALAR}):\n{total} = stablehlo.add {a}, {b} : {SCALAR}\n"
         f"stablehlo.return {total} : {SCALAR}\n}}) : ({FLAT}, {SCALAR}) -> {FLAT}"
     )
@@ -336,7 +336,7 @@ def _sort(to: Writer) -> None:
 
 def _dynamic_slice(to: Writer) -> None:
     value, at, zero = to.one(GRID), to.one(INDEX), to.one(INDEX)
-    text = f"stablehlo.dynamic_slice {value.name}, {at.name}, {zero.name}, sizes = [1, 8]"
+    text = f"stablehlo.dynamic_slice {value.name}, {at.name}, {zero.name}, sizes = [1, 16]"
     to.add(f"{text} : ({GRID}, {INDEX}, {INDEX}) -> {LINE}", LINE)
 
 
@@ -356,7 +356,7 @@ def _gather(to: Writer) -> None:
     )
     text = (
         f'"stablehlo.gather"({value.name}, {where.name}) <{{dimension_numbers = {numbers}, '
-        f"slice_sizes = array<i64: 1, 8>}}> : ({GRID}, {POSITIONS}) -> {GRID}"
+        f"slice_sizes = array<i64: 1, 16>}}> : ({GRID}, {POSITIONS}) -> {GRID}"
     )
     to.add(text, GRID)
 

@@ -126,6 +126,8 @@ def _verdict(each: Observed) -> tuple[Verdict, str | None, str | None]:
         if each.tied is not None:
             reason = f"the compiled program ties it to result {each.tied}"
         return "dropped", "dropped-by-compiler", reason
+    if each.argument.bytes == 0:
+        return "not-run", "no-buffer", "it holds no elements: there is nothing to reuse"
     if facts.deleted is None:
         return "not-run", None, None
     if facts.deleted and (facts.same_buffer is None or all(facts.same_buffer)):
@@ -141,7 +143,7 @@ def _not_reused(
     """Required donations that were not reused, where their share is too small."""
     good = ("reused",) if ran else ("not-run",)
     required = [d for d in donations if d.kind == "alias" and not d.optional]
-    failed = [d for d in required if d.verdict not in good]
+    failed = [d for d in required if d.verdict not in good and d.code != "no-buffer"]
     total = sum(d.argument.bytes or 0 for d in required)
     lost = sum(d.argument.bytes or 0 for d in failed)
     if not failed or (total and total - lost >= share * total - 1e-9) or share == 0:
