@@ -78,6 +78,7 @@ class _Builder:
         self.calls = 0
         self.computed: dict[tuple[str, tuple[int, ...]], int] = {}
         self.constant: int | None = None
+        self.broadcast: int | None = None
 
     def build(self) -> Graph:
         block = _only_block(self.program.entry)
@@ -207,11 +208,19 @@ class _Builder:
             self.constant = self.graph.add("constant", Effect.OPAQUE, ())
         values[operation.result] = self.constant
 
+    def _filled(self, operation: ir.Operation) -> int:
+        """The broadcast of a constant: all are one value too."""
+        if self.broadcast is None:
+            assert self.constant is not None
+            self.operations.append(operation)
+            self.broadcast = self.graph.add("broadcast_in_dim", Effect.BROADCAST, (self.constant,))
+        return self.broadcast
+
     def _reshape(self, operation: ir.Operation, values: Values) -> None:
         """`reshape`, and `broadcast_in_dim` that only adds dimensions of size one."""
         source = values[operation.operands[0]]
-        if source == self.constant:
-            values[operation.result] = source
+        if source == self.constant or source == self.broadcast:
+            values[operation.result] = self._filled(operation)
             return
         operand, result = operation.operands[0].type, operation.result.type
         types = (operand, result)
@@ -238,10 +247,8 @@ class _Builder:
     def _elementwise(self, operation: ir.Operation, values: Values) -> None:
         """A division or a power; by a constant XLA makes it a cheap one."""
         name = self.kinds[operation.name].name
-        position = self.graph.writer(_one(values[operation.operands[1]]))
-        effect = Effect.COSTLY_ELEMENTWISE
-        if position >= 0 and not self.graph.nodes[position].operands:
-            effect = Effect.ELEMENTWISE
+        constant = values[operation.operands[1]] in (self.constant, self.broadcast)
+        effect = Effect.ELEMENTWISE if constant else Effect.COSTLY_ELEMENTWISE
         self._add(operation, name, effect, self._operands(operation, values), values)
 
     def _call(self, operation: ir.Operation, values: Values) -> None:
@@ -264,7 +271,12 @@ class _Builder:
         """A conditional: each branch written out, each result one of theirs."""
         seen = self._captured(operation, values)
         chooses = _one(values[operation.operands[0]])
-        returned = [self._block(region.blocks[0], values) for region in operation.regions]
+        outside = self.computed
+        returned = []
+        for region in operation.regions:
+            self.computed = {}
+            returned.append(self._block(region.blocks[0], values))
+        self.computed = outside
         name = operation.name.partition(".")[2]
         for at, result in enumerate(operation.results):
             branches = tuple(_one(values_of[at]) for values_of in returned)

@@ -74,6 +74,9 @@ class Reuse:
         self.result_types = result_types
         self.schedule = Schedule(graph)
         self._forward()
+        self._contended = self._changed & sum(
+            1 << a for a, readers in enumerate(self.readers) if len(readers) > 1
+        )
         self._read = sum(1 << a for a, readers in enumerate(self.readers) if readers)
         self._returned = 0
         for value in graph.results:
@@ -94,6 +97,7 @@ class Reuse:
         same, moved, fused = self.same, self.moved, schedule.fused
         self.readers: list[list[int]] = [[] for _ in range(graph.arguments)]
         self.later: list[list[int]] = [[] for _ in range(graph.arguments)]
+        self._changed = 0
         for argument in range(graph.arguments):
             for sets in (self.view, self.held, self._lives, same):
                 sets[argument] = 1 << argument
@@ -145,6 +149,7 @@ class Reuse:
             self._lives[value] = self._lives[operand]
             self.same[value] = self.same[operand] | self.held[operand]
             self.moved[value] = self.moved[operand]
+            self._changed |= self.view[operand]
         self._note(position, node)
 
     def _insert(self, position: int, node: Node) -> None:
@@ -203,7 +208,7 @@ class Reuse:
         everything = (1 << self.graph.arguments) - 1
         if write.constant or write.chosen:
             return everything
-        taken = everything & ~write.sources if write.sources else 0
+        taken = everything & ~write.sources if write.sources else self._contended
         return taken & self._read if write.is_argument else taken
 
     def _free(self, readers: Sequence[int]) -> int:

@@ -172,13 +172,23 @@ class Writer:
         return f"%v{self.count}"
 
     def region(
-        self, types: list[Type], scope: list[Typed], most: int = 4, word: str = "stablehlo.return"
+        self,
+        types: list[Type],
+        own: list[Typed],
+        outside: list[Typed],
+        most: int = 4,
+        word: str = "stablehlo.return",
     ) -> str:
-        """The text of a block that can use `scope` and returns values of some types."""
+        """The text of a block with arguments of its `own`; it returns values of some types.
+
+        They are seldom values from outside.
+        """
         outer_lines, outer_scope = self.lines, self.scope
-        self.lines, self.scope = [], list(scope)
+        self.lines, self.scope = [], [*outside, *own]
         self.depth += 1
         self.operations(0, most)
+        if self.below(8):
+            self.scope = self.scope[len(outside) :]
         found = [self.one(type_) for type_ in types]
         self.depth -= 1
         names = ", ".join(value.name for value in found)
@@ -235,8 +245,9 @@ def _select(to: Writer) -> None:
 
 
 def _convert(to: Writer, *types: Type) -> None:
-    value = to.one(GRID, INTEGERS, NARROW)
-    type_ = to.pick(types or (GRID, INTEGERS, NARROW))
+    value = to.one(*(type_ for type_ in (GRID, INTEGERS, NARROW) if (type_,) != types))
+    others = [type_ for type_ in (GRID, INTEGERS, NARROW) if type_ != value.type]
+    type_ = to.pick(types or others)
     to.add(f"stablehlo.convert {value.name} : ({value.type}) -> {type_}", type_)
 
 
@@ -371,7 +382,7 @@ def _scatter(to: Writer) -> None:
     text = (
         f'"stablehlo.scatter"({value.name}, {where.name}, {update.name}) '
         f"<{{scatter_dimension_numbers = {numbers}}}> ({{\n"
-        f"^bb0({a}: {SCALAR}, {b}: {SCALAR}):\n{total} = stablehlo.add {a}, {b} : {SCALAR}\n"
+        f"^bb0({a}: {SCALAR}, {b}: {SCALAR}):\n{total} = stablehlo.minimum {a}, {b} : {SCALAR}\n"
         f"stablehlo.return {total} : {SCALAR}\n}}) : ({GRID}, {POSITIONS}, {GRID}) -> {GRID}"
     )
     to.add(text, GRID)
@@ -397,7 +408,7 @@ def _while(to: Writer) -> None:
     given = [to.one(type_) for type_ in types]
     count, less, more = to.name(), to.name(), to.name()
     carried = [Typed(to.name(), type_) for type_ in types]
-    body = to.region(types, [*to.scope, *carried])
+    body = to.region(types, carried, to.scope)
     pairs = [(count, start.name)]
     pairs += [(inner.name, outer.name) for inner, outer in zip(carried, given, strict=True)]
     inside = ", ".join(f"{inner} = {outer}" for inner, outer in pairs)
@@ -428,7 +439,7 @@ def _case(to: Writer) -> None:
 
 def _branches(to: Writer, name: str, which: Typed, count: int) -> None:
     types = to.several(_CARRIED, 1, 2)
-    regions = ", ".join(f"{{\n{to.region(types, to.scope)}\n}}" for _ in range(count))
+    regions = ", ".join(f"{{\n{to.region(types, [], to.scope)}\n}}" for _ in range(count))
     listed = ", ".join(map(str, types))
     text = f'"stablehlo.{name}"({which.name}) ({regions}) : ({which.type}) -> ({listed})'
     to.add_many(text, types)
@@ -438,7 +449,7 @@ def _call(to: Writer) -> None:
     given = [to.index(), *(to.one(type_) for type_ in (GRID, *to.several(_CARRIED, 0, 2)))]
     types = to.several(_CARRIED, 1, 2)
     inside = [Typed(to.name(), value.type) for value in given]
-    body = to.region(types, inside, 6, "return")
+    body = to.region(types, inside, [], 6, "return")
     taken = ", ".join(f"{name}: {type_}" for name, type_ in inside)
     listed = ", ".join(map(str, types))
     name = f"@f{len(to.functions)}"
