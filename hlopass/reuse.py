@@ -191,7 +191,13 @@ class Reuse:
     def _blocked_by(self, result: int) -> int:
         """The arguments that the first write of a result reads, but not in place."""
         blocked = 0
-        for value in self.schedule.writes[result].starts:
+        write = self.schedule.writes[result]
+        if write.choices and not write.sources:
+            # XLA passes the argument into the conditional, and copies it there unless a
+            # branch returns it as it is.
+            value = self.graph.results[result]
+            blocked = self.same[value] | self.moved[value]
+        for value in write.starts:
             node = self.graph.nodes[self.graph.writer(value)]
             if node.name == "transpose":  # XLA transposes a product by its operands
                 node = self.graph.nodes[self.graph.writer(node.operands[0])]
