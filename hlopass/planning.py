@@ -53,6 +53,7 @@ class Planner:
         self.reuse = reuse
         self.plan = Plan()
         self.donations: dict[int, Donation] = {}
+        self.skipped: list[tuple[Donation, Diagnostic]] = []
 
     def run(self, asked: Asked, existing: Sequence[Donation]) -> Plan:
         """The plan; its diagnostics hold every mistake, those of `asked` too."""
@@ -62,6 +63,7 @@ class Planner:
         self._carried([d for d in existing if d.argument.index not in asked.kept])
         self._add_automatic(asked)
         self._pair_the_rest()
+        self.plan.diagnostics += _summed_up(self.skipped)
         self.plan.donations = [self.donations[index] for index in sorted(self.donations)]
         self._weigh()
         return self.plan
@@ -138,14 +140,16 @@ class Planner:
         del self.donations[index]
         if index in pairs.left:
             self.plan.left[index] = pairs.left[index]
-            self.plan.diagnostics.append(_left_alone(donation, pairs.left[index]))
+            self.skipped.append((donation, _left_alone(donation, pairs.left[index])))
         elif donation.origin == "frontend" and index in self.donors:
             self.donations[index] = replace(donation, kind="donor")
         else:
             taken = [*pairs.results.values(), *self._taken()]
             finding = self._no_result(donation, taken)
-            required = donation.origin == "explicit" and not donation.optional
-            self.plan.diagnostics.append(finding if required else finding.as_warning())
+            if donation.origin == "explicit" and not donation.optional:
+                self.plan.diagnostics.append(finding)
+            else:
+                self.skipped.append((donation, finding.as_warning()))
             self.plan.cleared.append(donation.argument)
 
     def _weigh(self) -> None:
@@ -197,6 +201,27 @@ def _left_alone(donation: Donation, conflict: Conflict) -> Diagnostic:
     message = f"{argument} is left alone: donating it costs a copy, as {conflict}"
     notes = () if donation.asked_at is None else (f"asked for by {donation.asked_at}, optional",)
     return Diagnostic("donation-left-alone", message, argument.where, "warning", notes=notes)
+
+
+def _summed_up(skipped: list[tuple[Donation, Diagnostic]], most: int = 3) -> list[Diagnostic]:
+    """The warnings about donations that were not made: one for all that one entry asked for."""
+    groups: dict[str, list[tuple[Donation, Diagnostic]]] = {}
+    for donation, finding in skipped:
+        groups.setdefault(str(donation.asked_at), []).append((donation, finding))
+    found = []
+    for group in groups.values():
+        donation, finding = group[0]
+        if len(group) <= most:
+            found += [each for _, each in group]
+            continue
+        notes = [each.message for _, each in group[:most]]
+        notes.append(f"and {len(group) - most} more; hlopass inspect says of each why")
+        message = f"{len(group)} donations are not made, which nothing requires"
+        where = donation.asked_at or finding.where
+        found.append(
+            Diagnostic("donations-left-out", message, where, "warning", notes=tuple(notes))
+        )
+    return found
 
 
 def costs_a_copy(plan: Plan, most: int = 3) -> Diagnostic | None:
