@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 STEP := testdata/frontends/transformer_train_step
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types format golden programs bench clean
+.PHONY: help setup demo test slow check lint types format golden programs bench clean
 
 help:  ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ demo: $(READY)  ## Donate a real train step's state, and prove that it is reused
 
 test: $(READY)  ## Run the tests
 	$(BIN)/python -m pytest -n 2
+
+slow: $(READY)  ## Run the tests that take long
+	$(BIN)/python -m pytest -m slow
 
 check: lint types test  ## Lint, types and tests: what must be green
 

@@ -160,14 +160,17 @@ class _Builder:
 
     def _while(self, operation: ir.Operation, values: Values) -> None:
         """A loop. What its body hands on unchanged is captured, if it is read, and not carried."""
-        carried, captured = [], []
         given = [_one(values[operand]) for operand in operation.operands]
-        *_, last = operation.regions[1].blocks[0].operations
-        for at, returned in enumerate(last.operands):
-            arguments = [region.blocks[0].arguments[at] for region in operation.regions]
-            if returned != arguments[1] and values.get(returned) != given[at]:
+        condition, body = (region.blocks[0] for region in operation.regions)
+        *_, last = body.operations
+        returned = [_source(value) for value in last.operands]
+        inside = list(zip(body.arguments, condition.arguments, strict=True))
+        known = {own: given[at] for at, (own, _) in enumerate(inside) if returned[at] == own}
+        carried, captured = [], []
+        for at, (own, other) in enumerate(inside):
+            if known.get(returned[at], values.get(returned[at])) != given[at]:
                 carried.append(at)
-            elif sum(len([*argument.uses]) for argument in arguments) > 1:
+            elif len([*own.uses, *other.uses]) > 1:
                 captured.append(at)
         values.update(zip(operation.results, given, strict=True))
         operands = tuple(given[at] for at in carried + captured)
@@ -365,6 +368,18 @@ def _has_side_effect(operation: ir.Operation) -> bool:
         return True
     blocks = [block for region in operation.regions for block in region.blocks]
     return any(_has_side_effect(view.operation) for block in blocks for view in block.operations)
+
+
+def _source(value: Any) -> Any:
+    """What a value is that loops hand on unchanged: what the outermost was given."""
+    while isinstance(value, ir.OpResult) and value.owner.name.endswith(".while"):
+        loop = value.owner
+        body = loop.regions[1].blocks[0]
+        *_, last = body.operations
+        if _source(last.operands[value.result_number]) != body.arguments[value.result_number]:
+            return value
+        value = loop.operands[value.result_number]
+    return value
 
 
 def _updated_operand(attributes: Any) -> int | None:

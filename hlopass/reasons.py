@@ -18,6 +18,8 @@ REASONS: dict[str, str] = {
     "other-shape": "the write reads it in another shape or element type",
     "returned-unchanged": "it is also returned unchanged",
     "result-unchanged": "the result is another argument, unchanged",
+    "result-changed": "the result is another argument, changed in place",
+    "result-constant": "the result is a constant, or starts as one",
     "branch-unchanged": "a branch returns another argument unchanged",
     "dropped-by-compiler": "the compiled program's alias table lacks it",
     "copied-at-run-time": "the runtime put the result into another buffer",

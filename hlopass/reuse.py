@@ -88,27 +88,30 @@ class Reuse:
 
         `view`: the value is the argument, perhaps in another shape. `held`: it is that, or
         that changed in place; `_lives`: it may be, as a conditional chooses. `same`: computed
-        from it element by element. `moved`: computed from it with elements moved, in one
-        fusion. A value that XLA gives a buffer of its own has none of them.
+        from it element by element. `_close` and `moved`: what XLA fuses into the value reads
+        it, element by element or at other places.
         """
         graph, schedule = self.graph, self.schedule
         self.view, self.held, self.same, self.moved = ([0] * graph.values for _ in range(4))
-        self._lives = [0] * graph.values
-        same, moved, fused = self.same, self.moved, schedule.fused
+        self._lives, self._close = [0] * graph.values, [0] * graph.values
+        same, close, moved, fused = self.same, self._close, self.moved, schedule.fused
         self.readers: list[list[int]] = [[] for _ in range(graph.arguments)]
         self.later: list[list[int]] = [[] for _ in range(graph.arguments)]
         self._changed = 0
         for argument in range(graph.arguments):
-            for sets in (self.view, self.held, self._lives, same):
+            for sets in (self.view, self.held, self._lives, same, close):
                 sets[argument] = 1 << argument
+            fused[argument] = -1
         for position, node in enumerate(graph.nodes):
             effect = node.effect
             if effect is Effect.ELEMENTWISE or effect is Effect.COSTLY_ELEMENTWISE:
-                near = far = 0
+                computed = near = far = 0
                 for operand in node.operands:
-                    near |= same[operand]
+                    computed |= same[operand]
+                    near |= close[operand] & fused[operand]
                     far |= moved[operand] & fused[operand]
-                same[node.first] = near & ~far
+                same[node.first] = computed & ~far
+                close[node.first] = near
                 moved[node.first] = far
                 if near or far:
                     self._note(position, node)
@@ -119,9 +122,9 @@ class Reuse:
 
     def _identity(self, _: int, node: Node) -> None:
         for offset, operand in enumerate(node.operands[: node.size]):
-            for sets in (self.view, self.held, self._lives, self.same, self.moved):
-                sets[node.first + offset] = sets[operand]
-            self.schedule.fused[node.first + offset] = self.schedule.fused[operand]
+            sets = (self.view, self.held, self._lives, self.same, self._close, self.moved)
+            for each in (*sets, self.schedule.fused):
+                each[node.first + offset] = each[operand]
 
     def _reshape(self, _: int, node: Node) -> None:
         operand = node.operands[0]
@@ -139,8 +142,7 @@ class Reuse:
 
     def _in_kernel(self, value: int) -> int:
         """The arguments that an operation reads from their buffers to have a value."""
-        fused = self.schedule.fused[value]
-        return self.held[value] | ((self.same[value] | self.moved[value]) & fused)
+        return (self._close[value] | self.moved[value]) & self.schedule.fused[value]
 
     def _update(self, position: int, node: Node) -> None:
         for offset, operand in enumerate(node.operands[: node.size]):
@@ -148,7 +150,10 @@ class Reuse:
             self.held[value] = self.held[operand]
             self._lives[value] = self._lives[operand]
             self.same[value] = self.same[operand] | self.held[operand]
+            self._close[value] = self._close[operand] | self.held[operand]
             self.moved[value] = self.moved[operand]
+            if self.held[operand]:
+                self.schedule.fused[value] = -1
             self._changed |= self.view[operand]
         self._note(position, node)
 
@@ -163,6 +168,7 @@ class Reuse:
             self.held[node.first] &= self.held[operand]
             self._lives[node.first] |= self._lives[operand]
             self.same[node.first] |= self.same[operand]
+            self._close[node.first] |= self._close[operand]
             self.moved[node.first] |= self.moved[operand]
         self.same[node.first] &= ~self.moved[node.first]
         self._note(position, node)
@@ -209,7 +215,11 @@ class Reuse:
         return blocked
 
     def _taken_by(self, result: int) -> int:
-        """The arguments that a result cannot be written over, as it is others' content."""
+        """The arguments that a result cannot be written over, whatever reads them.
+
+        It is another one's content; or the argument is read, and changed in place, for
+        something else than the result, and XLA copies it for that.
+        """
         write = self.schedule.writes[result]
         everything = (1 << self.graph.arguments) - 1
         if write.constant or write.chosen:
@@ -237,9 +247,9 @@ class Reuse:
         def by_result(sets: list[int]) -> Matrix:
             return _matrix(sets, self.graph.arguments).T[arguments]
 
-        view, held, same, moved = (
+        view, held, close, moved = (
             by_result([sets[value] for value in values])
-            for sets in (self.view, self.held, self.same, self.moved)
+            for sets in (self.view, self.held, self._close, self.moved)
         )
         free, free_later, depends = (
             _matrix(sets, count)[:, results]
@@ -249,16 +259,18 @@ class Reuse:
                 [self._dependent(a) for a in arguments],
             )
         )
-        types = np.array([self.result_types[r] for r in results])
-        other = np.array([types != self.argument_types[a] for a in arguments])
+        kinds: dict[str, int] = {}
+        given = [kinds.setdefault(self.argument_types[a], len(kinds)) for a in arguments]
+        made = [kinds.setdefault(self.result_types[r], len(kinds)) for r in results]
+        other = np.array(given, int)[:, None] != np.array(made, int)
         own = by_result([self.schedule.writes[r].sources for r in results])
         bad = ~np.where(own, free, free_later) | by_result([self._blocked[r] for r in results])
-        bad |= (moved | (same & other)) & ~held
-        kept = np.array([bool(self._returned >> a & 1) for a in arguments])
+        bad |= (moved | (close & other)) & ~held
+        kept = np.array([self._returned >> a & 1 for a in arguments], bool)
         bad = np.where(kept[:, None], ~depends, bad)
         bad |= by_result([self._taken_by(r) for r in results])
         bad &= ~view
-        whole = np.array([self.schedule.writes[r].is_argument for r in results])
+        whole = np.array([self.schedule.writes[r].is_argument for r in results], bool)
         return np.where(bad, np.where(depends | whole, 1.0, 2.0), -1.0 * held)
 
     def next_values(self, arguments: Sequence[int], results: Sequence[int]) -> Matrix:
@@ -290,14 +302,14 @@ class Reuse:
             return None
         write = self.schedule.writes[result]
         if self._taken_by(result) >> argument & 1:
-            return self._taken(write)
+            return self._taken(argument, write)
         if self._returned >> argument & 1:
             dependent = self._dependent(argument) >> result & 1
             return None if dependent else Conflict("returned-unchanged")
         late = self._late_reader(argument, result)
         return late if late is not None else self._at_write(argument, result, write)
 
-    def _taken(self, write: Write) -> Conflict:
+    def _taken(self, argument: int, write: Write) -> Conflict:
         """The conflict where a result starts as something else's content."""
         if write.constant:
             return Conflict("result-constant")
@@ -305,7 +317,9 @@ class Reuse:
             return Conflict("result-unchanged")
         if write.choices:
             return self._because("branch-unchanged", self.graph.writer(write.choices[0]))
-        return self._because("result-changed", self.graph.writer(write.starts[0]))
+        if write.sources:
+            return self._because("result-changed", self.graph.writer(write.starts[0]))
+        return self._because("read-after-write", self.readers[argument][-1])
 
     def _late_reader(self, argument: int, result: int) -> Conflict | None:
         schedule = self.schedule
@@ -341,7 +355,7 @@ class Reuse:
             shaped = self.graph.nodes[self.graph.writer(value)].effect is Effect.RESHAPE
             return self._because("other-shape" if shaped else "not-in-place", position)
         same_type = self.argument_types[argument] == self.result_types[result]
-        if self.same[value] >> argument & 1 and not same_type:
+        if self._close[value] >> argument & 1 and not same_type:
             return self._because("other-shape", position)
         return None
 
