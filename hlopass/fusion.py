@@ -196,7 +196,8 @@ def _write(graph: Graph, value: int) -> Write:
             write.constant |= not node.operands
             if node.effect is Effect.CHOICE:
                 write.choices.append(value)
-                write.chosen |= any(operand in node.after for operand in node.operands[1:])
+                outside = set(node.after).difference(range(graph.arguments))
+                write.chosen |= not outside.isdisjoint(node.operands[1:])
                 waiting += [(operand, first) for operand in node.operands[1:]]
                 continue
             if node.effect is Effect.RESHAPE:

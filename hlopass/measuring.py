@@ -16,6 +16,7 @@ from hlopass.diagnostics import Diagnostic
 from hlopass.donation import Donation
 from hlopass.pairing import FlowPairing, pair_in_order
 from hlopass.passes import PassContext
+from hlopass.planning import COSTS_A_COPY, costs_a_copy
 from hlopass.proof import run
 from hlopass.proof.observation import DONOR, Figures, Job
 from hlopass.report import Candidate
@@ -58,7 +59,10 @@ def apply(
             conflict = reuse.conflict(each.argument.index, each.result.index)
             if conflict is not None:
                 context.costs[each.argument.index] = conflict
-    context.diagnostics += [_left_alone(each) for each in found.left]
+    warned = [each for each in context.diagnostics if each.code != COSTS_A_COPY]
+    costly = costs_a_copy(found.donations, context.costs)
+    warned += [costly] if costly is not None else []
+    context.diagnostics[:] = [*warned, *(_left_alone(each) for each in found.left)]
     cleared = [each.argument for each in found.left]
     return donation_attrs.write(program, found.donations, cleared), found.candidates
 

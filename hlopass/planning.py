@@ -6,7 +6,7 @@ what names or data flow add; at last, results for those that name none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hlopass import names
@@ -17,6 +17,8 @@ from hlopass.pairing import FlowPairing, Pairing, Pairs, in_place_updates, pair_
 from hlopass.requests import Asked, results_of_size
 from hlopass.reuse import Conflict, Reuse
 from hlopass.values import Value
+
+COSTS_A_COPY = "donation-costs-copy"
 
 
 @dataclass
@@ -224,21 +226,22 @@ def _summed_up(skipped: list[tuple[Donation, Diagnostic]], most: int = 3) -> lis
     return found
 
 
-def costs_a_copy(plan: Plan, most: int = 3) -> Diagnostic | None:
+def costs_a_copy(
+    donations: Sequence[Donation], costs: Mapping[int, Conflict], most: int = 3
+) -> Diagnostic | None:
     """One warning for all aliases made now that cost a copy, the first few with reasons."""
     costly = [
         donation
-        for donation in plan.donations
-        if (donation.origin != "frontend" or donation.chosen)
-        and donation.argument.index in plan.costs
+        for donation in donations
+        if (donation.origin != "frontend" or donation.chosen) and donation.argument.index in costs
     ]
     if not costly:
         return None
-    notes = [f"{d.argument}: {plan.costs[d.argument.index]}" for d in costly[:most]]
+    notes = [f"{d.argument}: {costs[d.argument.index]}" for d in costly[:most]]
     if len(costly) > most:
         notes.append(f"and {len(costly) - most} more; hlopass inspect lists them")
     message = f"{len(costly)} donations cost a copy each and may save nothing"
     if len(costly) == 1:
         message = "1 donation costs a copy and may save nothing"
     where = costly[0].argument.where
-    return Diagnostic("donation-costs-copy", message, where, "warning", notes=tuple(notes))
+    return Diagnostic(COSTS_A_COPY, message, where, "warning", notes=tuple(notes))

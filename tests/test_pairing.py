@@ -200,7 +200,7 @@ def test_no_arguments() -> None:
 
 
 def test_an_optional_argument_that_costs_a_copy_is_left_alone_with_the_reason() -> None:
-    found = pair([[1, 0], [1, 0]], optional=[0])
+    found = pair([[1, 1], [1, 0]], optional=[0])
     assert found.results == {1: 1}
     assert found.left == {0: Conflict("read-later")}
 

@@ -55,13 +55,13 @@ class DonateArgs(Pass):
         settled = {d.argument.index for d in plan.donations} | {a.index for a in plan.cleared}
         false_donors = _false_donors(program, settled)
         context.diagnostics += plan.diagnostics + [finding for _, finding in false_donors]
-        costly = costs_a_copy(plan)
-        if costly is not None:
-            context.emit(costly)
         table = alias_table.read(program)
         if any(found.severity == "error" for found in plan.diagnostics + table.problems):
             context.diagnostics += table.problems
             return False
+        costly = costs_a_copy(plan.donations, plan.costs)
+        if costly is not None:
+            context.emit(costly)
         context.donations[:] = plan.donations
         context.costs.update(plan.costs)
         cleared = plan.cleared + [argument for argument, _ in false_donors]
