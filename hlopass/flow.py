@@ -19,10 +19,11 @@ class Effect(IntEnum):
     `IDENTITY`: the results are the operands, one for one. `RESHAPE`: the result is the
     first operand in another shape.
 
-    XLA fuses the next five. `ELEMENTWISE`: each element of the result needs the elements at
-    the same place. `INDEXED`: it needs elements at other places (slice, transpose).
-    `BROADCAST`: as INDEXED, of a smaller operand. `COSTLY_ELEMENTWISE` and `COSTLY_INDEXED`
-    (reduce, gather): as those, but XLA never computes them twice.
+    XLA fuses the next six. `ELEMENTWISE`: each element of the result needs the elements at
+    the same place. `INDEXED`: it needs elements at other places (slice, reverse). `TRANSPOSE`:
+    as INDEXED, and XLA can also let each user read the operand in another layout. `BROADCAST`:
+    as INDEXED, of a smaller operand. `COSTLY_ELEMENTWISE` and `COSTLY_INDEXED` (reduce,
+    gather): as those, but XLA never computes them twice.
 
     `INSERT`: the result is the first operand, changed in part, and XLA fuses into it what it
     needs (dynamic_update_slice). `UPDATE`: each result is the operand at the same position,
@@ -35,13 +36,14 @@ class Effect(IntEnum):
     RESHAPE = 1
     ELEMENTWISE = 2
     INDEXED = 3
-    BROADCAST = 4
-    COSTLY_ELEMENTWISE = 5
-    COSTLY_INDEXED = 6
-    INSERT = 7
-    UPDATE = 8
-    CHOICE = 9
-    OPAQUE = 10
+    TRANSPOSE = 4
+    BROADCAST = 5
+    COSTLY_ELEMENTWISE = 6
+    COSTLY_INDEXED = 7
+    INSERT = 8
+    UPDATE = 9
+    CHOICE = 10
+    OPAQUE = 11
 
 
 class Node(NamedTuple):

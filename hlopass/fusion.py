@@ -8,7 +8,9 @@ matters is not when an operation comes, but when the last of its copies does:
   large operand, all its users must be such, and it must not be a result itself.
 - A costly one is fused only where it has a single user, which does not use its elements
   again (a broadcast).
-- What reads its operands from buffers (a product, a sort, a loop) fuses nothing.
+- What reads its operands from buffers (a product, a sort, a loop) fuses nothing. But where
+  an operand is a transpose, it may read the transpose's own operand in another layout.
+- A conditional may become a selection, which is fused as a cheap operation is.
 
 XLA decides by more than that (code size, paths through several operations): where this file
 says "fused" it may not be, so what it says is never too early.
@@ -23,14 +25,21 @@ from dataclasses import dataclass, field
 from hlopass.flow import Effect, Graph, Node
 
 CHEAP = frozenset(
-    {Effect.ELEMENTWISE, Effect.INDEXED, Effect.BROADCAST, Effect.RESHAPE, Effect.INSERT}
+    {
+        Effect.RESHAPE,
+        Effect.ELEMENTWISE,
+        Effect.INDEXED,
+        Effect.TRANSPOSE,
+        Effect.BROADCAST,
+        Effect.INSERT,
+    }
 )
 """What XLA computes again in each user."""
 
 COSTLY = frozenset({Effect.COSTLY_ELEMENTWISE, Effect.COSTLY_INDEXED})
 """What XLA fuses into a single user."""
 
-FUSED = CHEAP | COSTLY
+FUSED = CHEAP | COSTLY | {Effect.CHOICE}
 """What XLA fuses into its users, and its operands into it."""
 
 PASSING = frozenset({Effect.IDENTITY, Effect.RESHAPE, Effect.INSERT, Effect.UPDATE})
@@ -99,6 +108,7 @@ class Schedule:
         needs, later, soft = self.needs, self._later, self._soft
         hard, user = self._hard, self._user
         changed, chosen = self._bits("changes"), self._bits("choices")
+        turned = {node.first for node in self.graph.nodes if node.effect is Effect.TRANSPOSE}
         for position in range(len(self.graph.nodes) - 1, -1, -1):
             node = self.graph.nodes[position]
             _, effect, operands, first, size, after = node
@@ -119,20 +129,20 @@ class Schedule:
             if fusing and self._is_fused(node):
                 before = soft[first] & (hard[first] or -1)
             in_place = soft[operands[0]] & (before | changed[first]) if first in changed else 0
+            chosen_here = chosen.get(first, 0)
             for value in operands:
                 needs[value] |= found
                 if user[value] != position:
                     user[value] = position if user[value] == -1 and not spreads else -2
-                if fusing:
-                    soft[value] &= before
+                if fusing or value in turned:
+                    soft[value] &= before | chosen_here
                 else:
                     hard[value] |= found
             if first in changed:
                 soft[operands[0]] = in_place
-            before |= chosen.get(first, 0)
+            before |= chosen_here
             for value in after:
                 later[value] |= before
-                hard[value] |= before
             self.before[position] = before
 
     def _is_fused(self, node: Node) -> bool:
@@ -168,6 +178,8 @@ class Schedule:
 
     def _reads_one(self, node: Node) -> bool:
         """Whether a cheap operation reads at most one large operand, or as much as it writes."""
+        if node.effect is Effect.CHOICE:
+            return False
         if node.effect is not Effect.ELEMENTWISE:
             return True
         large = [value for value in set(node.operands) if not self._is_small(value)]

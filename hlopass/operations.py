@@ -28,8 +28,9 @@ _COSTLY_ELEMENTWISE = """
     polygamma sinh zeta
 """
 _INDEXED = """
-    concatenate dynamic_pad dynamic_slice pad real_dynamic_slice reverse slice transpose
+    concatenate dynamic_pad dynamic_slice pad real_dynamic_slice reverse slice
 """
+_TRANSPOSE = "transpose"
 _COSTLY_INDEXED = "dynamic_gather gather reduce torch_index_select"
 _BROADCAST = "broadcast broadcast_in_dim dynamic_broadcast_in_dim"
 _INSERT = "dynamic_update_slice"
@@ -43,6 +44,7 @@ EFFECTS: dict[str, Effect] = {
         (_ELEMENTWISE, Effect.ELEMENTWISE),
         (_COSTLY_ELEMENTWISE, Effect.COSTLY_ELEMENTWISE),
         (_INDEXED, Effect.INDEXED),
+        (_TRANSPOSE, Effect.TRANSPOSE),
         (_COSTLY_INDEXED, Effect.COSTLY_INDEXED),
         (_BROADCAST, Effect.BROADCAST),
         (_INSERT, Effect.INSERT),

@@ -87,7 +87,8 @@ class Reuse:
         """For each value, which arguments it is, or can be computed from in one fusion.
 
         `view`: the value is the argument, perhaps in another shape. `held`: it is that, or
-        that changed in place; `_lives`: it may be, as a conditional chooses. `same`: computed
+        that changed in place; `_lives`: its users may read it, through a conditional or
+        another layout. `same`: computed
         from it element by element. `_close` and `moved`: what XLA fuses into the value reads
         it, element by element or at other places.
         """
@@ -140,6 +141,10 @@ class Reuse:
             self.moved[node.first] |= self._in_kernel(operand)
         self._note(position, node)
 
+    def _transpose(self, position: int, node: Node) -> None:
+        self._lives[node.first] = self._lives[node.operands[0]]
+        self._indexed(position, node)
+
     def _in_kernel(self, value: int) -> int:
         """The arguments that an operation reads from their buffers to have a value."""
         return (self._close[value] | self.moved[value]) & self.schedule.fused[value]
@@ -170,6 +175,7 @@ class Reuse:
             self.same[node.first] |= self.same[operand]
             self._close[node.first] |= self._close[operand]
             self.moved[node.first] |= self.moved[operand]
+            self._changed |= self.view[operand]
         self.same[node.first] &= ~self.moved[node.first]
         self._note(position, node)
 
@@ -198,14 +204,14 @@ class Reuse:
         """The arguments that the first write of a result reads, but not in place."""
         blocked = 0
         write = self.schedule.writes[result]
-        if write.choices and not write.sources:
-            # XLA passes the argument into the conditional, and copies it there unless a
-            # branch returns it as it is.
-            value = self.graph.results[result]
-            blocked = self.same[value] | self.moved[value]
+        for value in write.choices:
+            # XLA passes what the branches read into the conditional, and copies it there unless
+            # a branch returns it as it is.
+            node = self.graph.nodes[self.graph.writer(value)]
+            blocked |= self._viewed(node.after) & ~write.sources
         for value in write.starts:
             node = self.graph.nodes[self.graph.writer(value)]
-            if node.name == "transpose":  # XLA transposes a product by its operands
+            if node.effect is Effect.TRANSPOSE:  # XLA transposes a product by its operands
                 node = self.graph.nodes[self.graph.writer(node.operands[0])]
             if node.effect in (Effect.OPAQUE, Effect.UPDATE, Effect.INSERT):
                 changed = -1 if node.effect is Effect.OPAQUE else value - node.first
@@ -367,6 +373,7 @@ _FORWARD = {
     Effect.IDENTITY: Reuse._identity,
     Effect.RESHAPE: Reuse._reshape,
     Effect.INDEXED: Reuse._indexed,
+    Effect.TRANSPOSE: Reuse._transpose,
     Effect.BROADCAST: Reuse._indexed,
     Effect.COSTLY_INDEXED: Reuse._indexed,
     Effect.INSERT: Reuse._insert,

@@ -35,6 +35,10 @@ class Builder:
         """An operation that needs elements at other places."""
         return self("reverse", Effect.INDEXED, *operands)
 
+    def transpose(self, operand: int) -> int:
+        """The same in another layout."""
+        return self("transpose", Effect.TRANSPOSE, operand)
+
     def reduced(self, *operands: int) -> int:
         """A smaller value of all elements."""
         return self("reduce", Effect.COSTLY_INDEXED, *operands)

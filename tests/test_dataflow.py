@@ -109,6 +109,16 @@ def test_what_is_computed_twice_is_one_value() -> None:
     assert graph(body, f"%a: {T}, %b: {T}").nodes[1].operands == (2, 2)
 
 
+def test_a_product_reads_what_is_transposed_for_it() -> None:
+    matrix = "tensor<4x4xf32>"
+    body = f"""
+    %0 = stablehlo.transpose %a, dims = [1, 0] : ({matrix}) -> {matrix}
+    %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0]
+      : ({matrix}, {matrix}) -> {matrix}
+    return %1 : {matrix}"""
+    assert code(analysed(body, f"%a: {matrix}, %b: {matrix}", matrix)) == "not-in-place"
+
+
 # Calls
 
 CALLEE = f"""

@@ -114,10 +114,17 @@ def test_a_product_of_computed_values_is_written_over_what_they_were_computed_fr
     assert code(to.returns(to.opaque(to.costly(0), 1))) is None
 
 
+def test_a_product_reads_what_is_transposed_for_it() -> None:
+    to = Builder(3)
+    turned = to.transpose(0)
+    assert code(to.returns(to.opaque(turned, 1))) == "not-in-place"
+    assert code(to.returns(to.elementwise(to.opaque(turned, 1), 2), turned), 0, 0) == "read-again"
+
+
 def test_a_product_is_transposed_by_its_operands() -> None:
     to = Builder(2)
     product = to.opaque(0, 1)
-    assert code(to.returns(to("transpose", Effect.INDEXED, product))) == "not-in-place"
+    assert code(to.returns(to.transpose(product))) == "not-in-place"
 
 
 # One test a conflict
