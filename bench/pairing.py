@@ -212,6 +212,12 @@ def summary(everything: dict[str, Measured]) -> str:
     )
 
 
+def _progress(text: str) -> None:
+    """Shows what is measured, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{text:40}\r", end="", file=sys.stderr, flush=True)
+
+
 def main() -> int:
     """Measures, prints, and says what is worse than JAX."""
     parser = argparse.ArgumentParser(description="Measures what each way of pairing costs.")
@@ -222,9 +228,9 @@ def main() -> int:
     everything = {}
     for program in PROGRAMS:
         if options.only in (None, program.name):
-            print(f"\r{program.name:40}", end="", file=sys.stderr, flush=True)
+            _progress(program.name)
             everything[program.name] = measure(program, client)
-    print(f"\r{'':40}\r", end="", file=sys.stderr)
+    _progress("")
     if options.markdown:
         print(markdown(everything), end="\n\n")
     else:

@@ -287,7 +287,7 @@ PROGRAMS = (
     Program("adam_in_order", adam_in_order, (LARGE,) * 4, (0, 1, 2)),
     Program("momentum_sgd", momentum_sgd, (X, X, X), (0, 1)),
     Program("ema", ema, (X, X, X), (0, 1)),
-    Program("target_network", target_network, (X, X, X), (0, 1, 2), spare=(2,)),
+    Program("target_network", target_network, (X, X, X), (0, 1, 2), spare=(0, 2)),
     Program("gradient_accumulation", gradient_accumulation, (_LAYERS, _LAYERS, _BATCH), (0, 1)),
     Program("train_step", train_step, (_LAYERS, _LAYERS, _BATCH), (0, 1)),
     Program("batch_norm_statistics", batch_norm_statistics, (X, V, V), (1, 2)),

@@ -11,7 +11,7 @@ from hlopass.entry import functions_of
 from hlopass.flow import Effect, Graph, Node
 from hlopass.fusion import FUSED
 from hlopass.jaxlib_compat import location_label
-from hlopass.operations import ANNOTATIONS, EFFECTFUL, EFFECTS, EQUAL_BY_OPERANDS
+from hlopass.operations import ANNOTATIONS, EFFECTFUL, EFFECTS, EQUAL_BY_OPERANDS, REDUCING
 from hlopass.program import PARSED_FROM, Program
 from hlopass.reuse import Reuse
 
@@ -63,7 +63,7 @@ class _Kind(NamedTuple):
 
     name: str
     effect: Effect | None
-    handle: Callable[[_Builder, ir.Operation, Values], None] | None
+    handle: Callable[[_Builder, str, ir.Operation, Values], None] | None
 
 
 class _Builder:
@@ -102,7 +102,7 @@ class _Builder:
             full_name = operation.name
             kind = kinds.get(full_name) or self._kind(full_name)
             if kind.handle is not None:
-                kind.handle(self, operation, values)
+                kind.handle(self, kind.name, operation, values)
             elif kind.effect is None:
                 return [values[operand] for operand in operation.operands]
             else:
@@ -150,15 +150,28 @@ class _Builder:
         for offset in range(count):
             values[results[offset]] = first + offset
 
-    def _other(self, operation: ir.Operation, values: Values) -> None:
+    def _add_one(
+        self,
+        operation: ir.Operation,
+        name: str,
+        effect: Effect,
+        operands: tuple[int, ...],
+        values: Values,
+    ) -> None:
+        """Adds a node for an operation with one result."""
+        self.operations.append(operation)
+        values[operation.result] = self.graph.add(name, effect, operands)
+
+    def _other(self, name: str, operation: ir.Operation, values: Values) -> None:
         """An operation of any form: it reads all that it can see."""
-        name = self.kinds[operation.name].name
-        operands = self._operands(operation, values) + self._captured(operation, values)
-        if _has_side_effect(operation):
-            self.graph.kept.add(len(self.graph.nodes))
+        operands = self._operands(operation, values)
+        if name not in REDUCING:
+            operands += self._captured(operation, values)
+            if _has_side_effect(operation):
+                self.graph.kept.add(len(self.graph.nodes))
         self._add(operation, name, EFFECTS.get(name, Effect.OPAQUE), operands, values)
 
-    def _while(self, operation: ir.Operation, values: Values) -> None:
+    def _while(self, name: str, operation: ir.Operation, values: Values) -> None:
         """A loop. What its body hands on unchanged is captured, if it is read, and not carried."""
         given = [_one(values[operand]) for operand in operation.operands]
         condition, body = (region.blocks[0] for region in operation.regions)
@@ -178,15 +191,14 @@ class _Builder:
         if _has_side_effect(operation):
             self.graph.kept.add(len(self.graph.nodes))
         self.operations.append(operation)
-        first = self.graph.add("while", Effect.UPDATE, operands, len(carried) or 1)
+        first = self.graph.add(name, Effect.UPDATE, operands, len(carried) or 1)
         for offset, at in enumerate(carried):
             values[operation.results[at]] = first + offset
 
     def _operands(self, operation: ir.Operation, values: Values) -> tuple[int, ...]:
-        found: list[int] = []
-        for operand in operation.operands:
-            value = values[operand]
-            found.extend(value if isinstance(value, tuple) else (value,))
+        found = [values[operand] for operand in operation.operands]
+        if any(map(_several, found)):
+            found = [each for value in found for each in (value if _several(value) else (value,))]
         return tuple(found)
 
     def _captured(self, operation: ir.Operation, values: Values) -> tuple[int, ...]:
@@ -204,7 +216,7 @@ class _Builder:
                         found.update(dict.fromkeys(self._captured(inner, values)))
         return tuple(found)
 
-    def _constant(self, operation: ir.Operation, values: Values) -> None:
+    def _constant(self, _: str, operation: ir.Operation, values: Values) -> None:
         """All constants are one value: which one plays no part, and there are many."""
         if self.constant is None:
             self.operations.append(operation)
@@ -219,7 +231,7 @@ class _Builder:
             self.broadcast = self.graph.add("broadcast_in_dim", Effect.BROADCAST, (self.constant,))
         return self.broadcast
 
-    def _reshape(self, operation: ir.Operation, values: Values) -> None:
+    def _reshape(self, name: str, operation: ir.Operation, values: Values) -> None:
         """`reshape`, and `broadcast_in_dim` that only adds dimensions of size one."""
         source = values[operation.operands[0]]
         if source == self.constant or source == self.broadcast:
@@ -229,7 +241,7 @@ class _Builder:
         types = (operand, result)
         effect = self.shapes.get(types)
         if effect is None:
-            broadcast = operation.name.endswith("broadcast_in_dim")
+            broadcast = name == "broadcast_in_dim"
             if operand == result:
                 effect = Effect.IDENTITY
             elif broadcast and _shape(operand) != _shape(result):
@@ -237,24 +249,22 @@ class _Builder:
             else:
                 effect = Effect.RESHAPE
             self.shapes[types] = effect
-        name = self.kinds[operation.name].name
-        self._add(operation, name, effect, (_one(source),), values)
+        self._add_one(operation, name, effect, (_one(source),), values)
 
-    def _convert(self, operation: ir.Operation, values: Values) -> None:
+    def _convert(self, name: str, operation: ir.Operation, values: Values) -> None:
         """A conversion; to the same type it is none."""
-        name = self.kinds[operation.name].name
         same = operation.operands[0].type == operation.result.type
         effect = Effect.IDENTITY if same else Effect.ELEMENTWISE
-        self._add(operation, name, effect, self._operands(operation, values), values)
+        self._add_one(operation, name, effect, self._operands(operation, values), values)
 
-    def _elementwise(self, operation: ir.Operation, values: Values) -> None:
+    def _elementwise(self, name: str, operation: ir.Operation, values: Values) -> None:
         """A division or a power; by a constant XLA makes it a cheap one."""
-        name = self.kinds[operation.name].name
-        constant = values[operation.operands[1]] in (self.constant, self.broadcast)
+        operands = self._operands(operation, values)
+        constant = operands[1] in (self.constant, self.broadcast)
         effect = Effect.ELEMENTWISE if constant else Effect.COSTLY_ELEMENTWISE
-        self._add(operation, name, effect, self._operands(operation, values), values)
+        self._add_one(operation, name, effect, operands, values)
 
-    def _call(self, operation: ir.Operation, values: Values) -> None:
+    def _call(self, _: str, operation: ir.Operation, values: Values) -> None:
         attribute = "callee" if "callee" in operation.attributes else "decomposition"
         name = ir.FlatSymbolRefAttr(operation.attributes[attribute]).value
         function = self.functions.get(name)
@@ -270,7 +280,7 @@ class _Builder:
         self.calling.pop()
         values.update(zip(operation.results, returned, strict=True))
 
-    def _branches(self, operation: ir.Operation, values: Values) -> None:
+    def _branches(self, name: str, operation: ir.Operation, values: Values) -> None:
         """A conditional: each branch written out, each result one of theirs."""
         seen = self._captured(operation, values)
         chooses = _one(values[operation.operands[0]])
@@ -280,7 +290,6 @@ class _Builder:
             self.computed = {}
             returned.append(self._block(region.blocks[0], values))
         self.computed = outside
-        name = operation.name.partition(".")[2]
         for at, result in enumerate(operation.results):
             branches = tuple(_one(values_of[at]) for values_of in returned)
             if len(set(branches)) == 1:
@@ -289,7 +298,7 @@ class _Builder:
             self.operations.append(operation)
             values[result] = self.graph.add(name, Effect.CHOICE, (chooses, *branches), 1, seen)
 
-    def _manual(self, operation: ir.Operation, values: Values) -> None:
+    def _manual(self, _: str, operation: ir.Operation, values: Values) -> None:
         """A region run in place of the operation (`sdy.manual_computation`)."""
         block = operation.regions[0].blocks[0]
         for operand, argument in zip(operation.operands, block.arguments, strict=True):
@@ -297,19 +306,18 @@ class _Builder:
         returned = self._block(block, values)
         values.update(zip(operation.results, returned, strict=True))
 
-    def _tuple(self, operation: ir.Operation, values: Values) -> None:
+    def _tuple(self, _: str, operation: ir.Operation, values: Values) -> None:
         values[operation.results[0]] = tuple(values[operand] for operand in operation.operands)
 
-    def _element(self, operation: ir.Operation, values: Values) -> None:
+    def _element(self, name: str, operation: ir.Operation, values: Values) -> None:
         whole = values[operation.operands[0]]
         if _several(whole):
             index = ir.IntegerAttr(operation.attributes["index"]).value
             values[operation.results[0]] = whole[index]
         else:
-            name = operation.name.partition(".")[2]
             self._add(operation, name, Effect.OPAQUE, (whole,), values)
 
-    def _custom_call(self, operation: ir.Operation, values: Values) -> None:
+    def _custom_call(self, _: str, operation: ir.Operation, values: Values) -> None:
         attributes = operation.attributes
         target = str(attributes["call_target_name"]).strip('"@')
         operands = self._operands(operation, values)
@@ -334,6 +342,7 @@ _SIMPLE |= {"dynamic_update_slice"}
 
 _SPECIAL = {
     "constant": _Builder._constant,
+    "constant_like": _Builder._constant,
     "iota": _Builder._constant,
     "reshape": _Builder._reshape,
     "broadcast_in_dim": _Builder._reshape,

@@ -89,11 +89,14 @@ class Schedule:
         self.fused = [0] * graph.values
         # Of each value: results that are written later, where it is needed at all; the results
         # before whose write all users have read it that it can be fused into, -1 without
-        # such; the results that need its buffer; its only user, -1 without, -2 with several.
+        # such; the results that need its buffer; the node that its only user is fused into, -1
+        # without users, -2 with several such nodes, or one that uses its elements again.
         self._later = [0] * graph.values
         self._soft = [-1] * graph.values
         self._hard = [0] * graph.values
         self._user = [-1] * graph.values
+        self._changed, self._chosen = self._bits("changes"), self._bits("choices")
+        self._turned = {node.first for node in graph.nodes if node.effect is Effect.TRANSPOSE}
         for result, write in enumerate(self.writes):
             value = graph.results[result]
             own = 1 << result if value in write.starts else 0
@@ -105,45 +108,46 @@ class Schedule:
 
     def _backward(self) -> None:
         """One pass from the end: the users of a value are known when its node is reached."""
-        needs, later, soft = self.needs, self._later, self._soft
-        hard, user = self._hard, self._user
-        changed, chosen = self._bits("changes"), self._bits("choices")
-        turned = {node.first for node in self.graph.nodes if node.effect is Effect.TRANSPOSE}
+        needs, later, kept = self.needs, self._later, self.graph.kept
         for position in range(len(self.graph.nodes) - 1, -1, -1):
             node = self.graph.nodes[position]
-            _, effect, operands, first, size, after = node
-            if effect is Effect.IDENTITY:
+            if node.effect is Effect.IDENTITY:
                 self._pass_on(node)
                 continue
+            first = node.first
             found = needs[first]
-            for value in range(first + 1, first + size):
+            for value in range(first + 1, first + node.size):
                 found |= needs[value]
-            if not found:
-                if position not in self.graph.kept:
-                    continue
-                found = self.alive
-            found |= later[first]
-            self.reach[position] = found
-            fusing, spreads = effect in FUSED, effect is Effect.BROADCAST
-            before = found
-            if fusing and self._is_fused(node):
-                before = soft[first] & (hard[first] or -1)
-            in_place = soft[operands[0]] & (before | changed[first]) if first in changed else 0
-            chosen_here = chosen.get(first, 0)
-            for value in operands:
-                needs[value] |= found
-                if user[value] != position:
-                    user[value] = position if user[value] == -1 and not spreads else -2
-                if fusing or value in turned:
-                    soft[value] &= before | chosen_here
-                else:
-                    hard[value] |= found
-            if first in changed:
-                soft[operands[0]] = in_place
-            before |= chosen_here
-            for value in after:
-                later[value] |= before
-            self.before[position] = before
+            if found or position in kept:
+                self.reach[position] = found = (found or self.alive) | later[first]
+                self.before[position] = self._use(position, node, found)
+
+    def _use(self, position: int, node: Node, found: int) -> int:
+        """Notes a node with its operands; the results before whose write its last copy comes."""
+        needs, soft, hard, user = self.needs, self._soft, self._hard, self._user
+        _, effect, operands, first, _, after = node
+        fusing = effect in FUSED
+        chosen = self._chosen.get(first, 0)
+        before, kernel = found, position
+        if fusing and self._is_fused(node):
+            before = soft[first] & (hard[first] or -1)
+            kernel = max(user[first], position)  # its own where it is fused into several
+        if effect is Effect.BROADCAST:
+            kernel = -2
+        in_place = soft[operands[0]] if fusing and first in self._changed else 0
+        for value in operands:
+            needs[value] |= found
+            if user[value] != kernel:
+                user[value] = kernel if user[value] == -1 else -2
+            if fusing or value in self._turned:
+                soft[value] &= before | chosen
+            else:
+                hard[value] |= found
+        if in_place:
+            soft[operands[0]] = in_place & (before | self._changed[first])
+        for value in after:
+            self._later[value] |= before | chosen
+        return before | chosen
 
     def _is_fused(self, node: Node) -> bool:
         """Whether a node that can be fused is fused into users; notes it."""

@@ -90,6 +90,10 @@ class FlowPairing:
         pairs: Pairs,
     ) -> None:
         """Solves one group of equal sizes; an optional argument may also take nothing."""
+        mates = self._mates(arguments, results, optional)
+        if mates is not None:
+            pairs.results.update(mates)
+            return
         costs = self._costs(arguments, results)
         best = costs.argmin(axis=1).tolist()
         if len(set(best)) == len(best) and not any(a.index in optional for a in arguments):
@@ -112,6 +116,39 @@ class FlowPairing:
                 conflict = self._least_conflict(argument, results)
                 if conflict is not None:
                     pairs.left[argument.index] = conflict
+
+    def _mates(
+        self, arguments: Sequence[Value], results: Sequence[Value], optional: Collection[int]
+    ) -> dict[int, int] | None:
+        """The best of each argument's next values, where nothing is better and no two the same.
+
+        No assignment costs less, so the costs of other pairs are not looked at.
+        """
+        places = {result.index: at for at, result in enumerate(results)}
+        everything = sum(1 << index for index in places)
+        found: dict[int, int] = {}
+        for row, argument in enumerate(arguments):
+            ranked = [
+                (self._copies(argument.index, index), *_likeness(argument, row, results[at], at))
+                for index in self.reuse.mates[argument.index]
+                if (at := places.get(index)) is not None
+            ]
+            copies, *_, at = min(ranked, default=(2, 0))
+            if copies > 1:
+                return None
+            better = argument.index in optional or self.reuse.may_serve(argument.index, everything)
+            if copies == 1 and better:
+                return None
+            found[argument.index] = results[at].index
+        return found if len(set(found.values())) == len(found) else None
+
+    def _copies(self, argument: int, result: int) -> int:
+        """As `Reuse.copies`, of one pair; 2 where it is forbidden."""
+        if (argument, result) in self.forbidden:
+            return 2
+        if self.reuse.conflict(argument, result) is None:
+            return -self.reuse.saves(argument, result)
+        return 1 if self.reuse.depends(argument, result) else 2
 
     def _costs(self, arguments: Sequence[Value], results: Sequence[Value]) -> Matrix:
         """The cost of each pair, arguments down, results across."""
@@ -187,6 +224,12 @@ def _is_updated(reuse: Reuse, argument: Value, results: Sequence[Value]) -> bool
         for result, good in zip(fitting, near & free, strict=True)
         if good
     )
+
+
+def _likeness(argument: Value, row: int, result: Value, column: int) -> tuple[bool, bool, int, int]:
+    """What breaks ties, the smaller the better: name, type and order; and the column."""
+    other_name = not names.agree(argument.name, result.name)
+    return other_name, argument.type != result.type, abs(column - row), column
 
 
 def _type(value: Value) -> tuple[object, ...]:

@@ -68,6 +68,7 @@ class Writer:
         self.scope: list[Typed] = []
         self.read: set[str] = set()
         self.constants: set[str] = set()
+        self.roots: dict[str, str] = {}
         self.functions: list[str] = []
         self.count = 0
         self.depth = 0
@@ -119,10 +120,15 @@ class Writer:
 
     def another(self, value: Typed) -> Typed:
         """Another value of a value's type."""
-        found = [each for each in self.scope if each.type == value.type and each != value]
+        root = self.root(value)
+        found = [each for each in self.scope if each.type == value.type and self.root(each) != root]
         if found:
             return self.some(found)
         return self.add(f"stablehlo.negate {value.name} : {value.type}", value.type)
+
+    def root(self, value: Typed) -> str:
+        """The name of the value that a value is, perhaps in another shape."""
+        return self.roots.get(value.name, value.name)
 
     def make(self, type_: Type) -> None:
         """Adds a value of a type, computed from others where that is easy."""
@@ -134,10 +140,8 @@ class Writer:
 
     def constant(self, type_: Type) -> Typed:
         """A new constant."""
-        number = self.below(4)
+        number = 2 + self.below(3)
         literal = f"{number}.5" if "f" in type_.element else str(number)
-        if type_.element == "i1":
-            literal = "true" if number else "false"
         value = self.add(f"stablehlo.constant dense<{literal}> : {type_}", type_)
         self.constants.add(value.name)
         return value
@@ -224,7 +228,8 @@ def _unary(to: Writer) -> None:
 def _binary(to: Writer) -> None:
     left = to.one(GRID, INTEGERS, FLAT, WIDE, HALF, ROW, NARROW, POSITIONS, SCALAR, INDEX)
     right = to.one(left.type)
-    names = ("add", "multiply") if left == right else ("add", "subtract", "multiply", "maximum")
+    same = to.root(left) == to.root(right)
+    names = ("add", "multiply") if same else ("add", "subtract", "multiply", "maximum")
     name = to.pick(names)
     to.add(f"stablehlo.{name} {left.name}, {right.name} : {left.type}", left.type)
 
@@ -268,7 +273,8 @@ def _reshape(to: Writer, *types: Type) -> None:
     value = to.one(GRID, FLAT, WIDE) if types else to.one(GRID, FLAT, WIDE, LINE, ROW)
     same = (GRID, FLAT, WIDE) if value.type in (GRID, FLAT, WIDE) else (LINE, ROW)
     type_ = to.pick(types or [each for each in same if each != value.type])
-    to.add(f"stablehlo.reshape {value.name} : ({value.type}) -> {type_}", type_)
+    made = to.add(f"stablehlo.reshape {value.name} : ({value.type}) -> {type_}", type_)
+    to.roots[made.name] = to.root(value)
 
 
 def _transpose(to: Writer) -> None:
@@ -398,6 +404,8 @@ def _barrier(to: Writer) -> None:
     types = [value.type for value in values]
     listed = ", ".join(map(str, types))
     to.add_many(f"stablehlo.optimization_barrier {names} : {listed}", types)
+    for value, made in zip(values, to.scope[-2:], strict=True):
+        to.roots[made.name] = to.root(value)
 
 
 def _while(to: Writer) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
-from graphs import TYPE, Builder
+from graphs import TYPE, Builder, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,8 @@ class Table:
     def copies(self, given: Sequence[int], made: Sequence[int]) -> Any:
         """A part of the table."""
         return self.table[np.ix_(given, made)].copy()
+
+    mates: ClassVar[dict[int, list[int]]] = defaultdict(list)
 
     def next_values(self, given: Sequence[int], made: Sequence[int]) -> Any:
         """None is."""
@@ -268,6 +271,29 @@ def test_caches_in_a_circle(count: int) -> None:
     reuse = to.returns(*updated[1:], updated[0])
     found = FlowPairing(reuse)(arguments(*(None,) * count), results(*(None,) * count))
     assert found.results == {at: (at - 1) % count for at in range(count)}
+
+
+@given(st.data())
+def test_the_quick_way_and_the_thorough_one_cost_the_same(data: st.DataObject) -> None:
+    def below(number: int) -> int:
+        return int(data.draw(st.integers(0, number - 1)))
+
+    graph = random_graph(below)
+    reuse = Reuse(graph, [TYPE] * graph.arguments, [TYPE] * len(graph.results))
+    given = arguments(*(None,) * graph.arguments)
+    made = results(*(None,) * len(graph.results))
+    optional = [value.index for value in given if not below(3)]
+    quick = FlowPairing(reuse)(given, made, optional)
+    reuse.mates = [[] for _ in given]
+    thorough = FlowPairing(reuse)(given, made, optional)
+    copies = reuse.copies(list(range(len(given))), list(range(len(made))))
+    costs = [
+        sum(copies[pair] for pair in found.results.items())
+        + sum(0.5 for index in optional if index not in found.results)
+        for found in (quick, thorough)
+    ]
+    assert costs[0] == costs[1]
+    assert quick.results.keys() == thorough.results.keys()
 
 
 # In order, and updates

@@ -1,10 +1,9 @@
 """Random programs with random donated arguments: they run, and what is called free is free.
 
-Free means: no more copies than without donation, and no larger footprint. Two things about
-temporary memory are not known before XLA assigns buffers. Without donation it keeps an
-intermediate in the result's own buffer, which the argument now occupies: temporary memory
-may grow by the bytes that donation saves. And it packs the rest anew: in one program of
-several hundred, that costs once more as much.
+Free means: no more copies than without donation, and no larger footprint. That is held as a
+rate, of many programs, as the analysis knows most of what XLA does and not all. Of each one
+it is held that temporary memory grows by no more than donation saves, which it may where an
+intermediate was in the result's own buffer, and that only conditionals add copies.
 """
 
 from __future__ import annotations
@@ -64,8 +63,11 @@ def at_random(program: Program, reuse: Reuse, below: Below) -> dict[int, int]:
     return found
 
 
-def check(text: str, below: Below) -> None:
-    """One program: its results are the same with donation, and free donation costs nothing."""
+def check(text: str, below: Below) -> bool | None:
+    """Holds one program to what is promised of each; whether what is called free was free.
+
+    None where not all its donations are called free.
+    """
     program = formats.read(text, LABEL)
     reuse = analyse(program)
     pairs = (by_data_flow if below(2) else at_random)(program, reuse, below)
@@ -80,16 +82,18 @@ def check(text: str, below: Below) -> None:
     assert run(donated, program) == expected
     with_, without = evidence.read(donated), evidence.read(plain)
     assert with_.aliases == pairs
-    if all(reuse.conflict(argument, result) is None for argument, result in pairs.items()):
-        saved = sum(donation.argument.bytes or 0 for donation in donations)
-        assert with_.copies <= without.copies + moved_by_conditionals(text, len(pairs)), text
-        assert with_.footprint <= without.footprint + saved + ALIGNMENT, text
+    if not pairs or any(reuse.conflict(argument, result) for argument, result in pairs.items()):
+        return None
+    saved = sum(donation.argument.bytes or 0 for donation in donations)
+    assert with_.copies <= without.copies + moved_by_conditionals(text, len(pairs)), text
+    assert with_.footprint <= without.footprint + saved + ALIGNMENT, text
+    return with_.copies <= without.copies and with_.footprint <= without.footprint + ALIGNMENT
 
 
 def moved_by_conditionals(text: str, donated: int) -> int:
     """Copies that may be made nevertheless: XLA moves code in and out of conditionals.
 
-    It happens to one program in a hundred of those here that have any.
+    It happens to one program in two hundred of those here that have any.
     """
     return donated if "stablehlo.if" in text or "stablehlo.case" in text else 0
 
@@ -114,7 +118,11 @@ def test_donation_keeps_the_results_and_what_is_free_is_free(data: st.DataObject
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_the_same_of_many_more(seed: int) -> None:
+def test_what_is_called_free_is_free_in_98_of_100(seed: int) -> None:
+    free: list[bool] = []
     for number in range(250):
         choose = random.Random(1000 * seed + number)
-        check(module(choose.randrange), choose.randrange)
+        held = check(module(choose.randrange), choose.randrange)
+        free += [] if held is None else [held]
+    assert len(free) > 50
+    assert sum(free) >= 0.98 * len(free)

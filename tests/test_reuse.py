@@ -127,6 +127,20 @@ def test_a_product_is_transposed_by_its_operands() -> None:
     assert code(to.returns(to.transpose(product))) == "not-in-place"
 
 
+def test_a_loop_over_what_is_computed_from_the_argument() -> None:
+    to = Builder(2)
+    assert code(to.returns(to.update(to.elementwise(0, to.constant()), 1))) is None
+
+
+def test_a_costly_operation_with_two_users_in_one_fusion_is_fused() -> None:
+    to = Builder(2)
+    moved = to.costly(to.indexed(0))
+    assert code(to.returns(to.elementwise(to.elementwise(moved, 1), moved))) == "not-in-place"
+    to = Builder(2)
+    moved = to.costly(to.indexed(0))
+    assert code(to.returns(to.elementwise(to.costly(moved, 1), 0), moved)) is None
+
+
 # One test a conflict
 
 
@@ -209,6 +223,8 @@ def test_a_result_that_is_another_argument_changed() -> None:
 def test_a_result_that_is_a_constant() -> None:
     to = Builder(1)
     assert code(to.returns(to.constant())) == "result-constant"
+    assert code(to.returns(to.opaque(to.elementwise(to.constant())))) == "result-constant"
+    assert code(to.returns(to.broadcast(to.constant()))) is None
 
 
 def test_a_branch_that_returns_another_argument() -> None:
@@ -260,6 +276,7 @@ def test_an_argument_that_nothing_reads_gives_its_buffer_to_any_result() -> None
 
 def test_no_results_and_no_arguments() -> None:
     assert Builder(0).returns().copies([], []).shape == (0, 0)
+    assert Builder(0).returns().next_values([], []).shape == (0, 0)
 
 
 # Copies
