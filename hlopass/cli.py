@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from hlopass import __version__, guard
-from hlopass.cli_support import Command, run, show, stages, usage
+from hlopass import __version__
+from hlopass.cli_support import Command, show, stages, usage
 
 if TYPE_CHECKING:
     from hlopass.api import Proof, Rewritten
@@ -251,8 +251,3 @@ def schema(file: str) -> None:
 
     found = manifest.schema() if file == "manifest" else reports.schema()
     click.echo(json.dumps(found, indent=2))
-
-
-def main() -> NoReturn:
-    """The entry point: runs the command line in a child that may crash."""
-    sys.exit(guard.guarded(lambda: run(cli)))

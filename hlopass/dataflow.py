@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import jaxlib.mlir.ir as ir
@@ -59,11 +59,15 @@ def analyse(program: Program) -> Reuse:
 
 
 class _Kind(NamedTuple):
-    """How operations of one name are added; neither effect nor handler for a terminator."""
+    """How operations of one name are added; neither effect nor handler for a terminator.
+
+    `equal`: two of them are one where their operands are the same.
+    """
 
     name: str
     effect: Effect | None
     handle: Callable[[_Builder, str, ir.Operation, Values], None] | None
+    equal: bool
 
 
 class _Builder:
@@ -83,46 +87,44 @@ class _Builder:
     def build(self) -> Graph:
         block = _only_block(self.program.entry)
         values: Values = {argument: at for at, argument in enumerate(block.arguments)}
-        self.graph.results = [_one(value) for value in self._block(block, values)]
+        self.graph.results = [_one(value) for value in self._block(_operations(block), values)]
         return self.graph
 
     def _place(self, position: int) -> str | None:
         label = self.program.source.label
         return location_label(self.operations[position].location, PARSED_FROM, label)
 
-    def _block(self, block: ir.Block, values: Values) -> list[Any]:
+    def _block(self, operations: Iterable[ir.Operation], values: Values) -> list[Any]:
         """Adds the operations of a block; returns what its terminator returns.
 
         The bulk of a program has one result and a known effect: that path is kept short.
         """
-        graph, kinds = self.graph, self.kinds
-        new_node, append = tuple.__new__, self.graph.nodes.append
-        for view in block.operations:
-            operation = view.operation
+        graph, kinds, computed = self.graph, self.kinds, self.computed
+        new_node, append, source = tuple.__new__, graph.nodes.append, self.operations.append
+        for operation in operations:
             full_name = operation.name
-            kind = kinds.get(full_name) or self._kind(full_name)
-            if kind.handle is not None:
-                kind.handle(self, kind.name, operation, values)
-            elif kind.effect is None:
+            name, effect, handle, equal = kinds.get(full_name) or self._kind(full_name)
+            if handle is not None:
+                handle(self, name, operation, values)
+            elif effect is None:
                 return [values[operand] for operand in operation.operands]
             else:
                 operands = tuple([values[operand] for operand in operation.operands])
-                if self.constant not in operands and kind.name in EQUAL_BY_OPERANDS:
-                    known = self.computed.setdefault((kind.name, operands), graph.values)
-                    if known != graph.values:
-                        values[operation.result] = known
-                        continue
-                self.operations.append(operation)
-                append(new_node(Node, (kind.name, kind.effect, operands, graph.values, 1, ())))
-                values[operation.result] = graph.values
-                graph.values += 1
+                value = graph.values
+                if equal and self.constant not in operands:
+                    value = computed.setdefault((name, operands), value)
+                values[operation.result] = value
+                if value == graph.values:
+                    source(operation)
+                    append(new_node(Node, (name, effect, operands, value, 1, ())))
+                    graph.values = value + 1
         raise ValueError("a block that does not return")
 
     def _kind(self, full_name: str) -> _Kind:
         """How operations of a name are added, remembered."""
         dialect, _, name = full_name.partition(".")
         if dialect not in _DIALECTS:
-            self.kinds[full_name] = kind = _Kind(full_name, Effect.OPAQUE, _Builder._other)
+            kind = self.kinds[full_name] = _Kind(full_name, Effect.OPAQUE, _Builder._other, False)
             return kind
         effect: Effect | None = EFFECTS.get(name, Effect.OPAQUE)
         handle = _SPECIAL.get(name)
@@ -130,7 +132,7 @@ class _Builder:
             effect = None
         elif handle is None and name not in _SIMPLE:
             handle = _Builder._other
-        self.kinds[full_name] = kind = _Kind(name, effect, handle)
+        kind = self.kinds[full_name] = _Kind(name, effect, handle, name in EQUAL_BY_OPERANDS)
         return kind
 
     def _add(
@@ -233,12 +235,12 @@ class _Builder:
 
     def _reshape(self, name: str, operation: ir.Operation, values: Values) -> None:
         """`reshape`, and `broadcast_in_dim` that only adds dimensions of size one."""
-        source = values[operation.operands[0]]
+        given = operation.operands[0]
+        source = values[given]
         if source == self.constant or source == self.broadcast:
             values[operation.result] = self._filled(operation)
             return
-        operand, result = operation.operands[0].type, operation.result.type
-        types = (operand, result)
+        types = operand, result = given.type, operation.result.type
         effect = self.shapes.get(types)
         if effect is None:
             broadcast = name == "broadcast_in_dim"
@@ -276,7 +278,7 @@ class _Builder:
         self.calling.append(name)
         block = function.regions[0].blocks[0]
         given = [values[operand] for operand in operation.operands]
-        returned = self._block(block, dict(zip(block.arguments, given, strict=True)))
+        returned = self._block(_operations(block), dict(zip(block.arguments, given, strict=True)))
         self.calling.pop()
         values.update(zip(operation.results, returned, strict=True))
 
@@ -288,7 +290,7 @@ class _Builder:
         returned = []
         for region in operation.regions:
             self.computed = {}
-            returned.append(self._block(region.blocks[0], values))
+            returned.append(self._block(_operations(region.blocks[0]), values))
         self.computed = outside
         for at, result in enumerate(operation.results):
             branches = tuple(_one(values_of[at]) for values_of in returned)
@@ -303,7 +305,7 @@ class _Builder:
         block = operation.regions[0].blocks[0]
         for operand, argument in zip(operation.operands, block.arguments, strict=True):
             values[argument] = values[operand]
-        returned = self._block(block, values)
+        returned = self._block(_operations(block), values)
         values.update(zip(operation.results, returned, strict=True))
 
     def _tuple(self, _: str, operation: ir.Operation, values: Values) -> None:
@@ -368,6 +370,25 @@ def _only_block(function: ir.Operation) -> ir.Block:
     if len(blocks) != 1:
         raise ValueError("a function of several blocks")
     return blocks[0]
+
+
+def _operations(block: ir.Block) -> list[ir.Operation]:
+    """The operations of a block, in order, without those in them.
+
+    Where there is no other block, a walk that skips regions: iterating would make, and
+    import, the operations' Python classes.
+    """
+    owner = block.owner
+    if len(owner.regions) != 1 or len(owner.regions[0].blocks) != 1:
+        return [view.operation for view in block.operations]
+    found: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        found.append(operation)
+        return ir.WalkResult.SKIP if len(found) > 1 else ir.WalkResult.ADVANCE
+
+    owner.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[1:]
 
 
 def _has_side_effect(operation: ir.Operation) -> bool:

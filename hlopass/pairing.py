@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from hlopass import names
-from hlopass.reuse import Conflict, Matrix, Reuse
+from hlopass.reuse import Conflict, Reuse
 from hlopass.values import Value
+
+if TYPE_CHECKING:
+    from hlopass.reuse import Matrix
 
 _COPY = 1e8
 _OTHER_VALUE = 2e6

@@ -36,14 +36,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hlopass.flow import Effect, Graph, Node
 from hlopass.fusion import Schedule
 
-Matrix = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    Matrix = np.ndarray[Any, np.dtype[Any]]
 
 
 class Conflict(NamedTuple):
