@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hlopass.diagnostics import Where
-from hlopass.values import Value
+from hlopass.values import Value, fits
 
 Kind = Literal["alias", "donor"]
 Origin = Literal["explicit", "frontend", "names", "dataflow"]
@@ -39,8 +39,8 @@ class Unfit(NamedTuple):
 def unfit(argument: Value, result: Value | None = None) -> Unfit | None:
     """What stands against donating an argument (to a result), if anything.
 
-    XLA asks that both have the same number of bytes, and aborts where their memory kinds
-    differ; shape, element type and layout need not agree.
+    XLA asks that both have the same number of bytes on each device, and aborts where their
+    memory kinds differ; shape, element type and layout need not agree.
     """
     types = f"argument is {argument.described()}"
     reason = argument.obstacle
@@ -51,12 +51,14 @@ def unfit(argument: Value, result: Value | None = None) -> Unfit | None:
         return Unfit("donate-impossible", reason, types)
     if result is None:
         return None
+    if fits(argument, result):
+        return None
     if argument.bytes != result.bytes:
         return Unfit("donate-size-mismatch", "sizes differ", types)
     if argument.memory_kind != result.memory_kind:
         kinds = f"argument is in {_kind(argument)}, result in {_kind(result)}"
         return Unfit("donate-memory-kind", "memory kinds differ", kinds)
-    return None
+    return Unfit("donate-shard-mismatch", "their shards differ in size", types)
 
 
 def _kind(value: Value) -> str:

@@ -12,7 +12,7 @@ from hlopass.pairing import FlowPairing
 from hlopass.program import ARG_ATTRS, RESULT_ATTRS, SHARDINGS, Program, attribute_dicts
 from hlopass.report import Inspected, Inspection, reported
 from hlopass.reuse import Reuse
-from hlopass.values import Value
+from hlopass.values import Value, same_size
 
 
 def inspect(program: Program) -> Inspection:
@@ -76,7 +76,7 @@ def _offers(program: Program, donations: dict[int, Donation], reuse: Reuse) -> d
             conflict = pairs.left[index]
             offers[index] = _Offer(None, conflict.code, str(conflict))
         else:
-            reason = f"other arguments take every result of {argument.bytes} bytes"
+            reason = f"other arguments take every result of {argument.held} bytes"
             offers[index] = _Offer(None, "result-taken", reason)
     return offers
 
@@ -96,12 +96,12 @@ def _hindrance(
     if argument.obstacle is not None:
         dynamic = argument.shape is None and "dynamic" in argument.obstacle
         return "dynamic" if dynamic else "no-buffer", argument.obstacle
-    sized = [r for r in results if r.bytes == argument.bytes and r.obstacle is None]
+    sized = [result for result in results if same_size(argument, result)]
     if not sized:
-        return "no-result-of-size", f"no result has {argument.bytes} bytes"
-    free_sized = [r for r in free if r.bytes == argument.bytes]
+        return "no-result-of-size", f"no result has {argument.held} bytes"
+    free_sized = [result for result in free if same_size(argument, result)]
     if not free_sized:
-        return "result-taken", f"other arguments take every result of {argument.bytes} bytes"
+        return "result-taken", f"other arguments take every result of {argument.held} bytes"
     if not any(r.memory_kind == argument.memory_kind for r in free_sized):
         return "memory-kind", "the results of its size are in another kind of memory"
     return None

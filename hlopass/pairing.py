@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from hlopass import names
 from hlopass.reuse import Conflict, Reuse
-from hlopass.values import Value
+from hlopass.values import Value, fits
 
 if TYPE_CHECKING:
     from hlopass.reuse import Matrix
@@ -48,11 +48,14 @@ def pair_in_order(
     free = [result for result in results if result.obstacle is None]
     for key in (_type, _size):
         waiting: dict[tuple[object, ...], list[Value]] = {}
-        for result in reversed(free):
+        for result in free:
             waiting.setdefault(key(result), []).append(result)
         for argument in arguments:
-            if argument.index not in pairs and (queue := waiting.get(key(argument))):
-                pairs[argument.index] = queue.pop().index
+            queue = () if argument.index in pairs else waiting.get(key(argument), ())
+            found = next((result for result in queue if fits(argument, result)), None)
+            if found is not None:
+                pairs[argument.index] = found.index
+                waiting[key(argument)].remove(found)
         taken = set(pairs.values())
         free = [result for result in free if result.index not in taken]
     return Pairs(pairs)
@@ -73,16 +76,8 @@ class FlowPairing:
         self, arguments: Sequence[Value], results: Sequence[Value], optional: Collection[int] = ()
     ) -> Pairs:
         pairs = Pairs()
-        free: dict[tuple[object, ...], list[Value]] = {}
-        for result in results:
-            if result.obstacle is None:
-                free.setdefault(_size(result), []).append(result)
-        groups: dict[tuple[object, ...], list[Value]] = {}
-        for argument in arguments:
-            groups.setdefault(_size(argument), []).append(argument)
-        for size, group in groups.items():
-            if size in free:
-                self._assign(group, free[size], optional, pairs)
+        for given, made in _groups(arguments, results):
+            self._assign(given, made, optional, pairs)
         return pairs
 
     def _assign(
@@ -113,7 +108,7 @@ class FlowPairing:
         rows, columns = linear_sum_assignment(np.hstack([costs, leave]))
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
             argument = arguments[row]
-            if column < len(results):
+            if column < len(results) and self._allowed(argument, results[column]):
                 pairs.results[argument.index] = results[column].index
             elif argument.index in optional:
                 conflict = self._least_conflict(argument, results)
@@ -132,7 +127,7 @@ class FlowPairing:
         found: dict[int, int] = {}
         for row, argument in enumerate(arguments):
             ranked = [
-                (self._copies(argument.index, index), *_likeness(argument, row, results[at], at))
+                (self._copies(argument, results[at]), *_likeness(argument, row, results[at], at))
                 for index in self.reuse.mates[argument.index]
                 if (at := places.get(index)) is not None
             ]
@@ -145,13 +140,16 @@ class FlowPairing:
             found[argument.index] = results[at].index
         return found if len(set(found.values())) == len(found) else None
 
-    def _copies(self, argument: int, result: int) -> int:
-        """As `Reuse.copies`, of one pair; 2 where it is forbidden."""
-        if (argument, result) in self.forbidden:
+    def _allowed(self, argument: Value, result: Value) -> bool:
+        return (argument.index, result.index) not in self.forbidden and fits(argument, result)
+
+    def _copies(self, argument: Value, result: Value) -> int:
+        """As `Reuse.copies`, of one pair; 2 where it is not allowed."""
+        if not self._allowed(argument, result):
             return 2
-        if self.reuse.conflict(argument, result) is None:
-            return -self.reuse.saves(argument, result)
-        return 1 if self.reuse.depends(argument, result) else 2
+        if self.reuse.conflict(argument.index, result.index) is None:
+            return -self.reuse.saves(argument.index, result.index)
+        return 1 if self.reuse.depends(argument.index, result.index) else 2
 
     def _costs(self, arguments: Sequence[Value], results: Sequence[Value]) -> Matrix:
         """The cost of each pair, arguments down, results across."""
@@ -164,7 +162,7 @@ class FlowPairing:
         costs += _OTHER_NAME + _OTHER_TYPE * (types[:, None] != result_types)
         distance = np.arange(len(results)) - np.arange(len(arguments))[:, None]
         costs += (distance / (len(results) + len(arguments))) ** 2
-        if self.forbidden:
+        if self.forbidden or any(result.open for result in results):
             self._forbid(costs, arguments, results)
         if (costs < costs.min(axis=1, keepdims=True) + _COPY / 2).sum() == len(arguments):
             return costs  # one way to save copies for each argument: names decide nothing
@@ -182,11 +180,12 @@ class FlowPairing:
     def _forbid(self, costs: Matrix, arguments: Sequence[Value], results: Sequence[Value]) -> None:
         for row, argument in enumerate(arguments):
             for column, result in enumerate(results):
-                if (argument.index, result.index) in self.forbidden:
+                if not self._allowed(argument, result):
                     costs[row, column] = _IMPOSSIBLE
 
     def _least_conflict(self, argument: Value, results: Sequence[Value]) -> Conflict | None:
         """Why the best of the results would cost a copy; None where one is free."""
+        results = [result for result in results if self._allowed(argument, result)]
         if (self.reuse.copies([argument.index], [r.index for r in results]) <= 0).any():
             return None
         nearest = min(
@@ -217,7 +216,7 @@ def in_place_updates(
 
 def _is_updated(reuse: Reuse, argument: Value, results: Sequence[Value]) -> bool:
     """Whether some result is an argument's next value, and free to be written over it."""
-    fitting = [r.index for r in results if _size(r) == _size(argument)]
+    fitting = [r.index for r in results if fits(argument, r)]
     if not fitting:
         return False
     near = reuse.next_values([argument.index], fitting)[0]
@@ -235,9 +234,42 @@ def _likeness(argument: Value, row: int, result: Value, column: int) -> tuple[bo
     return other_name, argument.type != result.type, abs(column - row), column
 
 
+def _groups(
+    arguments: Sequence[Value], results: Sequence[Value]
+) -> Iterator[tuple[list[Value], list[Value]]]:
+    """Arguments and results that share no fitting pair with others, both in order.
+
+    That is a group a size, unless results are left open: such a one joins the groups of all
+    arguments of its type.
+    """
+    leader: dict[tuple[object, ...], tuple[object, ...]] = {}
+
+    def find(key: tuple[object, ...]) -> tuple[object, ...]:
+        while key in leader:
+            key = leader[key]
+        return key
+
+    open_types = {_type(result) for result in results if result.open}
+    for argument in arguments:
+        if _type(argument) in open_types:
+            one, other = find(_type(argument)), find(_size(argument))
+            if one != other:
+                leader[one] = other
+    made: dict[tuple[object, ...], list[Value]] = {}
+    for result in results:
+        if result.obstacle is None:
+            made.setdefault(find(_type(result) if result.open else _size(result)), []).append(
+                result
+            )
+    given: dict[tuple[object, ...], list[Value]] = {}
+    for argument in arguments:
+        given.setdefault(find(_size(argument)), []).append(argument)
+    yield from ((group, made[key]) for key, group in given.items() if key in made)
+
+
 def _type(value: Value) -> tuple[object, ...]:
     return value.type, value.memory_kind
 
 
 def _size(value: Value) -> tuple[object, ...]:
-    return value.bytes, value.memory_kind
+    return value.held, value.memory_kind

@@ -16,7 +16,7 @@ from hlopass.manifest import Automatic
 from hlopass.pairing import FlowPairing, Pairing, Pairs, in_place_updates, pair_in_order
 from hlopass.requests import Asked, results_of_size
 from hlopass.reuse import Conflict, Reuse
-from hlopass.values import Value
+from hlopass.values import Value, same_size
 
 COSTS_A_COPY = "donation-costs-copy"
 
@@ -167,14 +167,14 @@ class Planner:
 
     def _no_result(self, donation: Donation, taken: Sequence[int]) -> Diagnostic:
         argument = donation.argument
-        fitting = [r for r in self.results if r.bytes == argument.bytes and not r.obstacle]
+        fitting = [result for result in self.results if same_size(argument, result)]
         if not fitting:
             code = "donate-no-result"
             reason = f"no result of that size: it is {argument.described()}"
             hint = f"result sizes: {self._result_sizes()}"
         elif all(result.index in taken for result in fitting):
             code = "donate-results-taken"
-            reason = f"other arguments take all results of {argument.bytes} bytes"
+            reason = f"other arguments take all results of {argument.held} bytes"
             hint = results_of_size(argument, self.results)
         else:
             code = "donate-memory-kind"
@@ -186,7 +186,7 @@ class Planner:
         return Diagnostic(code, message, argument.where, notes=notes, help=hint)
 
     def _result_sizes(self) -> str:
-        sizes = sorted({r.bytes for r in self.results if r.bytes is not None}, reverse=True)
+        sizes = sorted({r.held for r in self.results if r.held is not None}, reverse=True)
         shown = ", ".join(str(size) for size in sizes[:8])
         return (shown + (", ..." if len(sizes) > 8 else "") + " bytes") if sizes else "none known"
 

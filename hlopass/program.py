@@ -6,17 +6,21 @@ name, its bytes, whether a buffer of its type can be reused) asks this file.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import math
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import jaxlib.mlir.ir as ir
 
+from hlopass import sharded
+from hlopass.buffers import BufferLayout, layout_of
 from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.entry import name_of, select_entry
 from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
+from hlopass.layout import Mesh
+from hlopass.sharded import Sharded, with_shards
 from hlopass.values import Role, Value
 
 ALIAS = "tf.aliasing_output"
@@ -29,7 +33,10 @@ RESULT_INFO = "jax.result_info"
 MEMORY_KIND = "mhlo.memory_kind"
 GLOBAL_CONSTANT = "jax.global_constant"
 TOKEN = "jax.token"
-SHARDINGS = ("sdy.sharding", "mhlo.sharding")
+SHARDY = "sdy.sharding"
+GSPMD = "mhlo.sharding"
+SHARDINGS = (SHARDY, GSPMD)
+MESH = "sdy.mesh"
 ARG_ATTRS = "arg_attrs"
 RESULT_ATTRS = "res_attrs"
 
@@ -71,8 +78,12 @@ class Program:
         where = Where(source.label)
         self.entry = select_entry(module, entry, where, self.warnings.append)
         self.where = self.where_of(self.entry)
-        self._layouts: dict[ir.Type, _Layout] = {}
+        self._layouts: dict[ir.Type, BufferLayout] = {}
         self._attributes: tuple[ir.Attribute, list[dict[str, ir.Attribute]]] | None = None
+        self.read_values()
+
+    def read_values(self) -> None:
+        """Reads arguments and results, and how they are sharded, as the entry now has them."""
         signature = ir.FunctionType(ir.TypeAttr(self.entry.attributes["function_type"]).value)
         arguments = self.entry.regions[0].blocks[0].arguments
         self._count = len(arguments)
@@ -81,11 +92,43 @@ class Program:
             self._argument(index, argument, attributes[index])
             for index, argument in enumerate(arguments)
         )
-        attributes = attribute_dicts(self.entry, RESULT_ATTRS, len(signature.results))
+        result_attributes = attribute_dicts(self.entry, RESULT_ATTRS, len(signature.results))
+        types = zip(signature.results, result_attributes, strict=True)
         self.results = tuple(
             self._value("result", index, string_attr(attrs, RESULT_INFO), type_, attrs, self.where)
-            for index, (type_, attrs) in enumerate(zip(signature.results, attributes, strict=True))
+            for index, (type_, attrs) in enumerate(types)
         )
+        self._read_shardings(attributes, result_attributes)
+
+    def _read_shardings(
+        self, arguments: list[dict[str, ir.Attribute]], results: list[dict[str, ir.Attribute]]
+    ) -> None:
+        """Reads what says how arguments and results are split; most programs have nothing."""
+        self.meshes: dict[str, Mesh] = {}
+        self.argument_shardings: dict[int, Sharded] = {}
+        self.result_shardings: dict[int, Sharded] = {}
+        self.partitions = _count(self.module, PARTITIONS)
+        if any(name in attrs for attrs in (*arguments, *results) for name in SHARDINGS):
+            self.meshes = meshes_of(self.module)
+            self.argument_shardings = self._shardings(self.arguments, arguments)
+            self.result_shardings = self._shardings(self.results, results)
+            self.arguments = with_shards(self.arguments, self.argument_shardings)
+            self.results = with_shards(self.results, self.result_shardings)
+
+    def _shardings(
+        self, values: tuple[Value, ...], attributes: list[dict[str, ir.Attribute]]
+    ) -> dict[int, Sharded]:
+        found = {}
+        for value, attrs in zip(values, attributes, strict=True):
+            if SHARDY in attrs:
+                found[value.index] = sharded.shardy(str(attrs[SHARDY]), value, self.meshes)
+            elif GSPMD in attrs:
+                attr = attrs[GSPMD]
+                written = (
+                    attr.value_bytes if isinstance(attr, ir.StringAttr) else str(attr).encode()
+                )
+                found[value.index] = sharded.gspmd(written, value)
+        return found
 
     @property
     def context(self) -> ir.Context:
@@ -145,7 +188,7 @@ class Program:
     ) -> Value:
         layout = self._layouts.get(type_)
         if layout is None:
-            layout = self._layouts[type_] = _layout(type_)
+            layout = self._layouts[type_] = layout_of(type_)
         return Value(
             role=role,
             index=index,
@@ -170,6 +213,27 @@ class Program:
         if position is None or position[0] != PARSED_FROM or self.source.text is None:
             return None
         return position[1], position[2]
+
+
+def meshes_of(module: ir.Module) -> dict[str, Mesh]:
+    """The meshes of a module that can be read, by name."""
+    found = {}
+    for view in module.body.operations:
+        operation = view.operation
+        if operation.name == MESH:
+            with contextlib.suppress(ValueError):
+                mesh = Mesh.from_sdy(str(operation.attributes["mesh"]))
+                if mesh is not None:
+                    found[ir.StringAttr(operation.attributes["sym_name"]).value] = mesh
+    return found
+
+
+def _count(module: ir.Module, name: str) -> int:
+    """An integer attribute of the module; 1 where it has none."""
+    attributes = module.operation.attributes
+    if name in attributes and isinstance(attributes[name], ir.IntegerAttr):
+        return int(ir.IntegerAttr(attributes[name]).value)
+    return 1
 
 
 def attribute_dicts(function: ir.Operation, name: str, count: int) -> list[dict[str, ir.Attribute]]:
@@ -216,44 +280,4 @@ def _internal(attrs: dict[str, ir.Attribute]) -> str | None:
         return f"a constant of the frontend{'' if name is None else f', {quoted(name)}'}"
     if TOKEN in attrs:
         return "a token that orders side effects"
-    return None
-
-
-class _Layout(NamedTuple):
-    """What a type says about a buffer; `obstacle`: why it cannot be reused."""
-
-    type: str
-    shape: tuple[int, ...] | None = None
-    bytes: int | None = None
-    obstacle: str | None = None
-
-
-def _layout(type_: ir.Type) -> _Layout:
-    text = str(type_)
-    if text in ("!stablehlo.token", "!mhlo.token"):
-        return _Layout(text, obstacle="a token has no buffer")
-    if text.startswith("tuple<"):
-        return _Layout(text, obstacle="a tuple is several buffers")
-    if not isinstance(type_, ir.RankedTensorType):
-        return _Layout(text, obstacle=f"{text} is not a ranked tensor")
-    bits = _element_bits(type_.element_type)
-    if bits is None:
-        element = type_.element_type
-        return _Layout(text, obstacle=f"the size of an element of type {element} is not known")
-    if not type_.has_static_shape:
-        return _Layout(text, obstacle="its shape is dynamic")
-    shape = tuple(type_.shape)
-    size = (math.prod(shape) * bits + 7) // 8
-    return _Layout(text, shape, size, "it holds no elements" if size == 0 else None)
-
-
-def _element_bits(element: ir.Type) -> int | None:
-    """Bits of an element in an XLA buffer: i1 takes a byte, smaller types are packed."""
-    if isinstance(element, ir.IntegerType):
-        return 8 if element.width == 1 else element.width
-    if isinstance(element, ir.ComplexType):
-        half = _element_bits(element.element_type)
-        return None if half is None else 2 * half
-    if isinstance(element, ir.FloatType):
-        return element.width
     return None

@@ -9,7 +9,7 @@ from hlopass import manifest as manifests
 from hlopass.diagnostics import Diagnostic, HlopassError, Where, quoted
 from hlopass.donation import Donation, unfit
 from hlopass.manifest import DonateEntry, Manifest
-from hlopass.values import Value, is_pattern, select
+from hlopass.values import Value, is_pattern, same_size, select
 
 
 @dataclass(frozen=True)
@@ -194,13 +194,14 @@ class _Reader:
 
 
 def results_of_size(argument: Value, results: Sequence[Value]) -> str:
-    """The results that have as many bytes as an argument, in words."""
-    fitting = [r for r in results if r.bytes == argument.bytes and not r.obstacle]
+    """The results that have as many bytes as an argument, on each device, in words."""
+    fitting = [result for result in results if same_size(argument, result)]
+    size = f"{argument.held} bytes" + " on each device" * (argument.shard_bytes is not None)
     if not fitting:
-        return f"no result has {argument.bytes} bytes"
+        return f"no result has {size}"
     shown = ", ".join(str(result).removeprefix("result ") for result in fitting[:8])
     more = f" and {len(fitting) - 8} more" if len(fitting) > 8 else ""
-    return f"results of {argument.bytes} bytes: {shown}{more}"
+    return f"results of {size}: {shown}{more}"
 
 
 def _one_result_for_many(

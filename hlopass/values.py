@@ -22,6 +22,8 @@ class Value:
     `bytes` is what XLA allocates for it (sub-byte elements are packed), None where that is
     not known before the program runs. `obstacle` says why its buffer cannot be donated or
     reused, `internal` why a person cannot have meant it, `where` the place in the source.
+    `shard_bytes` is what each device allocates, where the program splits it over devices;
+    `open`: a result whose splitting is left to the partitioner.
     """
 
     role: Role
@@ -34,14 +36,41 @@ class Value:
     internal: str | None = None
     memory_kind: str | None = None
     where: Where | None = field(default=None, compare=False)
+    shard_bytes: int | None = None
+    open: bool = False
+
+    @property
+    def held(self) -> int | None:
+        """The bytes that a device holds of it: all, or a shard."""
+        return self.bytes if self.shard_bytes is None else self.shard_bytes
 
     def __str__(self) -> str:
         name = "" if self.name is None else f" {quoted(self.name)}"
         return f"{self.role} {self.index}{name}"
 
     def described(self) -> str:
-        """The type with its bytes: `tensor<4xf32> (16 bytes)`."""
-        return self.type if self.bytes is None else f"{self.type} ({self.bytes} bytes)"
+        """The type with its bytes: `tensor<4xf32> (16 bytes, 4 on each device)`."""
+        if self.bytes is None:
+            return self.type
+        each = "" if self.shard_bytes is None else f", {self.shard_bytes} on each device"
+        return f"{self.type} ({self.bytes} bytes{each})"
+
+
+def fits(argument: Value, result: Value) -> bool:
+    """Whether a result can be written over an argument's buffer: same size, same memory."""
+    return argument.memory_kind == result.memory_kind and same_size(argument, result)
+
+
+def same_size(argument: Value, result: Value) -> bool:
+    """Whether both have a buffer, of equally many bytes on each device, which XLA asks for.
+
+    A result that is left open takes the splitting of an argument of its own shape.
+    """
+    if argument.obstacle or result.obstacle:
+        return False
+    if result.open and argument.shape == result.shape:
+        return argument.bytes == result.bytes
+    return argument.held == result.held
 
 
 @dataclass(frozen=True)

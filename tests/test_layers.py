@@ -20,6 +20,7 @@ PASS_FILES = [name for name in FILES if name.startswith("passes/") and "/_" not 
 
 MLIR = {
     "alias_table.py",
+    "buffers.py",
     "dataflow.py",
     "donation_attrs.py",
     "entry.py",
@@ -40,6 +41,7 @@ PURE = {
     "manifest.py",
     "sdy_text.py",
     "shard_entry.py",
+    "sharded.py",
     "shard_picture.py",
     "shard_resolve.py",
     "shardspec.py",

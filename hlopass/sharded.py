@@ -1,0 +1,158 @@
+"""What a program says of an argument's or result's sharding, in either dialect. No MLIR.
+
+`sdy.sharding` is Shardy's attribute, over a named mesh; `mhlo.sharding` is GSPMD's, a text
+that the partitioner reads and no verifier checks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hlopass.layout import (
+    Mesh,
+    ParsedSdy,
+    ParsedTiles,
+    TensorSharding,
+    element_bits,
+    parse_gspmd,
+    parse_sdy,
+)
+from hlopass.values import Value
+
+Dialect = Literal["shardy", "gspmd"]
+
+
+@dataclass(frozen=True)
+class Sharded:
+    """A sharding that an argument or result carries, as `text` has it.
+
+    `tiles` is where its blocks lie as the partitioner will have them; `sharding` the same
+    over named axes, of Shardy's. Both are None where there is a `problem`, which says why the
+    compiler refuses the attribute, ignores it or dies of it. `uneven`: dimensions that their
+    axes do not divide. `open`: propagation may split it further.
+    """
+
+    dialect: Dialect
+    text: str
+    tiles: ParsedTiles | None = None
+    sharding: TensorSharding | None = None
+    problem: str | None = None
+    uneven: tuple[int, ...] = ()
+    open: bool = False
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether every device holds all of it, unless propagation splits it."""
+        return self.tiles is not None and self.tiles.is_replicated
+
+    @property
+    def devices(self) -> int | None:
+        """How many devices it names; None where it names none, as `{replicated}` does."""
+        if self.sharding is not None:
+            return self.sharding.mesh.size
+        if self.tiles is None or self.tiles.kind != "tiled":
+            return None
+        return sum(len(block) for block in self.tiles.blocks)
+
+    def same_as(self, other: Sharded) -> bool:
+        """Whether both put equal blocks on equal devices, however they are written."""
+        if self.tiles is None or other.tiles is None:
+            return self.text == other.text
+        return self.tiles.same_as(other.tiles)
+
+    def shard_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of a block, rounded up; the whole shape where it is not split."""
+        tile = None if self.tiles is None else self.tiles.tile
+        if not tile or len(tile) != len(shape):
+            return shape
+        return tuple(-(-size // count) for size, count in zip(shape, tile, strict=True))
+
+    def shard_bytes(self, shape: tuple[int, ...], size: int) -> int:
+        """The bytes of a block of a tensor of `size` bytes, as each device allocates it."""
+        bits = element_bits(shape, size)
+        return (math.prod(self.shard_shape(shape)) * bits + 7) // 8
+
+
+def shardy(text: str, value: Value, meshes: Mapping[str, Mesh]) -> Sharded:
+    """Reads an `sdy.sharding` of an argument or result; `meshes` are the module's by name."""
+    found = Sharded("shardy", text)
+    parsed = parse_sdy(text)
+    problem = "it is no sharding" if parsed is None else _sdy_problem(parsed, value, meshes)
+    if parsed is None or problem is not None:
+        return replace(found, problem=problem)
+    mesh = None if parsed.mesh_name is None else meshes[parsed.mesh_name]
+    sharding = TensorSharding.from_sdy(parsed, mesh)
+    if sharding is None:
+        return replace(found, problem="its axes are not distinct axes of the mesh")
+    kept = sharding if value.shape is None else sharding.even(value.shape)
+    return replace(
+        found,
+        tiles=kept.tiles(),
+        sharding=kept,
+        uneven=_undivided(sharding.counts, value),
+        open=bool(sharding.open_dims),
+    )
+
+
+def _sdy_problem(parsed: ParsedSdy, value: Value, meshes: Mapping[str, Mesh]) -> str | None:
+    """What Shardy's verifier would say of it when the program is compiled."""
+    axes = parsed.mesh_axes
+    if parsed.mesh_name is not None:
+        mesh = meshes.get(parsed.mesh_name)
+        if mesh is None:
+            known = ", ".join(f"@{name}" for name in meshes) or "none"
+            return f"the module has no mesh @{parsed.mesh_name}; it has {known}"
+        axes = mesh.axes
+    sizes = dict(axes or ())
+    used: set[str] = set()
+    for dim in parsed.dims:
+        for ref in dim.axes:
+            if ref.name not in sizes:
+                return f"mesh axis {ref.name!r} is unknown; the mesh has {', '.join(sizes)}"
+            if ref.name in used and ref.size is None:
+                return f"mesh axis {ref.name!r} is used twice"
+            used.add(ref.name)
+    rank = None if value.shape is None else len(value.shape)
+    if rank is not None and len(parsed.dims) != rank:
+        return f"it has {len(parsed.dims)} dimensions, and the {value.role} has {rank}"
+    return None
+
+
+def gspmd(data: bytes, value: Value) -> Sharded:
+    """Reads an `mhlo.sharding` of an argument or result, text or serialized."""
+    text = data.decode(errors="backslashreplace")
+    rank = len(value.shape) if value.shape is not None else 0
+    tiles = parse_gspmd(data, rank)
+    problem = tiles.problem
+    if problem is None and tiles.kind == "manual":
+        problem = "the compiler dies of 'manual' on an argument or result"
+    if problem is None and tiles.kind == "unknown":
+        problem = "'unknown' is taken for replicated"
+    if problem is not None:
+        return Sharded("gspmd", text, problem=problem)
+    return Sharded("gspmd", text, tiles, uneven=_undivided(tiles.tile, value))
+
+
+def _undivided(counts: tuple[int, ...], value: Value) -> tuple[int, ...]:
+    """The dimensions that do not divide into so many blocks."""
+    shape = value.shape or ()
+    if len(counts) != len(shape):
+        return ()
+    pairs = enumerate(zip(shape, counts, strict=True))
+    return tuple(index for index, (size, count) in pairs if size % count)
+
+
+def with_shards(values: tuple[Value, ...], shardings: Mapping[int, Sharded]) -> tuple[Value, ...]:
+    """Arguments or results of a sharded program, with what a device holds of each."""
+    return tuple(_with_shard(value, shardings.get(value.index)) for value in values)
+
+
+def _with_shard(value: Value, sharding: Sharded | None) -> Value:
+    if sharding is None or (sharding.open and sharding.is_replicated):
+        return replace(value, open=value.role == "result")
+    if value.shape is None or value.bytes is None or sharding.is_replicated:
+        return value
+    return replace(value, shard_bytes=sharding.shard_bytes(value.shape, value.bytes))
