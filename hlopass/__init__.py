@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from hlopass.api import Proof, Rewritten, inspect, rewrite, suggest, verify
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
+    from hlopass.shardspec import BoundSpec, Spec
+    from hlopass.sources import load_spec
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BoundSpec": "shardspec",
     "CompilerDied": "diagnostics",
     "Diagnostic": "diagnostics",
     "DonateEntry": "manifest",
@@ -23,13 +26,16 @@ _HOMES = {
     "Manifest": "manifest",
     "Proof": "api",
     "Rewritten": "api",
+    "Spec": "shardspec",
     "inspect": "api",
+    "load_spec": "sources",
     "rewrite": "api",
     "suggest": "api",
     "verify": "api",
 }
 
 __all__ = [
+    "BoundSpec",
     "CompilerDied",
     "Diagnostic",
     "DonateEntry",
@@ -37,7 +43,9 @@ __all__ = [
     "Manifest",
     "Proof",
     "Rewritten",
+    "Spec",
     "inspect",
+    "load_spec",
     "rewrite",
     "suggest",
     "verify",

@@ -5,21 +5,25 @@ Nothing here prints or exits. Errors are HlopassError with `.diagnostics`.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from hlopass import donation_attrs, fingerprint, formats, manifest, pipeline_text
+from hlopass import donation_attrs, fingerprint, formats, pipeline_text
 from hlopass import pipeline as pipelines
-from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, Where, nearest_or_list
+from hlopass.diagnostics import (
+    Diagnostic,
+    HlopassError,
+    UsageError,
+    Where,
+    nearest_or_list,
+    quoted,
+)
 from hlopass.donation import Donation
 from hlopass.entry import rename_to_main
-from hlopass.files import read_bytes, shown
 from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import Pass, PassContext
@@ -34,8 +38,12 @@ from hlopass.report import (
     restored,
 )
 from hlopass.reuse import Conflict
+from hlopass.sources import Donate, bytes_of, manifest_of, spec_of
 
-Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
+if TYPE_CHECKING:
+    from hlopass.sharding_plan import Existing
+    from hlopass.shardspec import BoundSpec, Spec
+    from hlopass.sources import Shard
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,11 @@ def rewrite(
     donate: Donate | None = None,
     automatic: Automatic | None = None,
     pairing: Literal["flow", "order", "measured"] = "flow",
+    shard: Shard | None = None,
+    mesh: Mapping[str, int] | None = None,
+    devices: int | None = None,
+    existing: Existing = "error",
+    allow_open: bool = False,
     pipeline: str | Sequence[Pass] | None = None,
     entry: str | None = None,
     rename_entry: bool = False,
@@ -119,13 +132,16 @@ def rewrite(
     timeout: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Rewritten:
-    """Writes a manifest's donations into a program.
+    """Writes a manifest's donations and a spec's shardings into a program.
 
     `source`: a path, MLIR text or bytecode, an `ir.Module`, or a `jax.stages.Lowered`; it is
     not changed. `donate`: a manifest, as a path or as plain data. `automatic` overrides the
     manifest's. `pairing`: how results are chosen where none is named: by data flow, in JAX's
-    order, or by data flow and then measured in the compiler. `pipeline`: other passes than
-    `donate-args{pairing=...},check-donation`, as text or objects. `entry`: the function to
+    order, or by data flow and then measured in the compiler. `shard`: a sharding spec, as a
+    path, plain data, or what `load_spec` returns; `mesh` (sizes by axis) or `devices` bind it.
+    `existing`: what becomes of shardings that the program has and the spec wants otherwise.
+    `allow_open`: a spec whose mesh has no sizes yet is checked, and nothing of it written.
+    `pipeline`: other passes than the default ones, as text or objects. `entry`: the function to
     work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the
     source in diagnostics. `timeout` (seconds) and `progress` are for measuring.
 
@@ -133,18 +149,23 @@ def rewrite(
     """
     _check_option("automatic", automatic, (*get_args(Automatic), None))
     _check_option("pairing", pairing, ("flow", "order", "measured"))
-    raw, label = _bytes_of(source, label)
-    wanted, manifest_label = _manifest(donate)
+    _check_option("existing", existing, ("error", "replace", "keep"))
+    raw, label = bytes_of(source, label)
+    wanted, manifest_label = manifest_of(donate)
     if automatic is not None:
         wanted = msgspec.structs.replace(wanted, automatic=automatic)
     program = formats.read(raw, label, entry)
-    context = PassContext(program, wanted, manifest_label)
+    context = PassContext(program, wanted, manifest_label, existing=existing)
     renamed = False
     if rename_entry:
         renamed = rename_to_main(program.module, program.entry, Where(label))
         program.warnings = []
     context.diagnostics += program.warnings
-    passes = _passes(pipeline, pairing, wanted)
+    if shard is not None:
+        _bind(context, spec_of(shard, mesh, devices), allow_open)
+    elif mesh is not None:
+        raise UsageError(Diagnostic("usage", "a mesh is given, and no spec to bind to it"))
+    passes = _passes(pipeline, pairing, wanted, context.shard is not None)
     changed = pipelines.run(passes, context) or renamed
     candidates: tuple[Candidate, ...] = ()
     if pairing == "measured":
@@ -163,7 +184,29 @@ def rewrite(
     )
 
 
-def _passes(asked: str | Sequence[Pass] | None, pairing: str, manifest: Manifest) -> list[Pass]:
+def _bind(context: PassContext, spec: Spec | BoundSpec, allow_open: bool) -> None:
+    """Gives passes a bound spec; one that is open is checked, or an error."""
+    from hlopass.shardspec import BoundSpec
+
+    if isinstance(spec, BoundSpec):
+        context.shard = spec
+        return
+    if not allow_open:
+        spec.bind()
+    program = context.program
+    found = spec.check(program.arguments, program.results)
+    if any(each.severity == "error" for each in found):
+        raise HlopassError([*context.diagnostics, *found])
+    axes = ", ".join(map(quoted, spec.open_axes))
+    message = f"mesh axes without a size: {axes}; as far as is known, the spec fits the program"
+    where = Where(spec.label, pointer="/mesh")
+    hint = "bind them: --mesh " + ",".join(f"{axis}=N" for axis in spec.open_axes)
+    context.diagnostics += [*found, Diagnostic("mesh-open", message, where, "warning", help=hint)]
+
+
+def _passes(
+    asked: str | Sequence[Pass] | None, pairing: str, manifest: Manifest, sharded: bool
+) -> list[Pass]:
     if asked is not None and pairing != "flow":
         hint = (
             f"write donate-args{{pairing={pairing}}} in the pipeline"
@@ -173,11 +216,14 @@ def _passes(asked: str | Sequence[Pass] | None, pairing: str, manifest: Manifest
         message = "a pairing cannot be given beside a pipeline"
         raise UsageError(Diagnostic("usage", message, help=hint))
     if asked is None:
-        return pipelines.default("order" if pairing == "order" else "flow")
+        return pipelines.default("order" if pairing == "order" else "flow", sharded)
     passes = pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
     if manifest != Manifest() and "donate-args" not in [each.name for each in passes]:
         message = "the pipeline has no donate-args, which alone reads a manifest and 'automatic'"
         raise UsageError(Diagnostic("usage", message, help="add donate-args to the pipeline"))
+    if sharded and "shard-args" not in [each.name for each in passes]:
+        message = "the pipeline has no shard-args, which alone reads a spec"
+        raise UsageError(Diagnostic("usage", message, help="add shard-args to the pipeline"))
     return passes
 
 
@@ -230,7 +276,7 @@ def verify(
         raw, label = source.data(), label or source.program.source.label
         entry = entry or source.program.entry_name
     else:
-        raw, label = _bytes_of(source, label)
+        raw, label = bytes_of(source, label)
     job = Job(label, entry, mode, seed)
     observation = observe(raw, job, timeout, progress)
     report, diagnostics = verdict.judge(observation, required, asked, label)
@@ -263,35 +309,5 @@ def suggest(source: Any, *, entry: str | None = None, label: str | None = None) 
 def _program(source: Any, entry: str | None, label: str | None) -> Program:
     if isinstance(source, Rewritten):
         return source.program
-    raw, label = _bytes_of(source, label)
+    raw, label = bytes_of(source, label)
     return formats.read(raw, label, entry)
-
-
-def _manifest(donate: Donate | None) -> tuple[Manifest, str]:
-    if donate is None:
-        return Manifest(), "manifest"
-    if isinstance(donate, Manifest):
-        return donate, "manifest"
-    if isinstance(donate, (str, Path)):
-        return manifest.load(donate), shown(donate)
-    return manifest.from_data(donate), "manifest"
-
-
-def _bytes_of(source: Any, label: str | None) -> tuple[bytes, str]:
-    """The source as bytes, and what to call it."""
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return source.encode(), label or "<text>"
-    if isinstance(source, (str, Path)):
-        return read_bytes(source), label or shown(source)
-    if isinstance(source, bytes):
-        return source, label or "<bytes>"
-    if hasattr(source, "compiler_ir"):
-        source = source.compiler_ir(dialect="stablehlo")
-    operation = getattr(source, "operation", None)
-    if operation is None or not hasattr(operation, "write_bytecode"):
-        message = f"cannot read a module from {type(source).__name__}"
-        legal = "a path, MLIR text or bytecode, an ir.Module or a jax.stages.Lowered"
-        raise HlopassError(Diagnostic("source-type", message, help=f"legal: {legal}"))
-    buffer = io.BytesIO()
-    operation.write_bytecode(buffer)
-    return buffer.getvalue(), label or "<module>"

@@ -44,6 +44,18 @@ _TIMEOUT = click.option(
 )
 
 
+def _MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
+    """The options that bind a spec to a mesh."""
+    sizes = click.option("--mesh", metavar="A=4,B=2", help="Sizes for the mesh axes of the spec.")
+    count = click.option(
+        "--devices",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Number of devices; gives one mesh axis its size.",
+    )
+    return sizes(count(command))
+
+
 def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     """The options of what a proof must show."""
     copies = click.option(
@@ -81,6 +93,15 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     show_default=True,
     help="How results are chosen: by data flow, in JAX's order, or measured in the compiler.",
 )
+@click.option("--shard", metavar="S", help="Sharding spec: YAML, TOML or JSON by suffix.")
+@_MESH
+@click.option(
+    "--existing",
+    type=click.Choice(["error", "replace", "keep"]),
+    default="error",
+    show_default=True,
+    help="What becomes of shardings that IN has and the spec wants otherwise.",
+)
 @click.option("--pipeline", metavar="P", help="Other passes, as in strip-donation,alias-by-name.")
 @click.option(
     "--verify",
@@ -112,15 +133,19 @@ def rewrite(
     max_temp_bytes: int | None,
     **options: Any,
 ) -> None:
-    """Write a manifest's donations into a program."""
+    """Write a manifest's donations and a spec's shardings into a program."""
     from hlopass import api
 
-    if source == "-" and options["donate"] == "-":
-        usage("IN and --donate cannot both be standard input")
+    if [source, options["donate"], options["shard"]].count("-") > 1:
+        usage("only one of IN, --donate and --shard can be standard input")
+    if options["mesh"] is not None:
+        from hlopass.mesh_option import parse_mesh_option
+
+        options["mesh"] = parse_mesh_option(options["mesh"])
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
     with stages(options["pairing"] == "measured") as progress:
-        rewritten = api.rewrite(source, progress=progress, **options)
+        rewritten = api.rewrite(source, progress=progress, allow_open=check, **options)
     show(rewritten.diagnostics)
     proof = None
     if mode is not None:

@@ -96,6 +96,11 @@ class Mesh:
         """Whether its axes count devices in another order than by their ids."""
         return bool(self.axes) and list(self.ids) != list(range(self.size))
 
+    def same_devices(self, other: Mesh) -> bool:
+        """Whether both count the same devices over axes of the same sizes, whatever their names."""
+        sizes = [size for _, size in self.axes] == [size for _, size in other.axes]
+        return sizes and self.is_maximal == other.is_maximal and list(self.ids) == list(other.ids)
+
     def __str__(self) -> str:
         return ", ".join(f"{name}={size}" for name, size in self.axes) or "one device"
 
@@ -188,6 +193,12 @@ class TensorSharding:
         )
         parsed = ParsedSdy(None, self.mesh.axes, self.mesh.device_ids, dims)
         return TensorSharding.from_sdy(parsed) or self
+
+    def over(self, mesh: Mesh) -> TensorSharding:
+        """The same sharding over a mesh of the same devices, its axes taken by their places."""
+        names = {old: new for (old, _), (new, _) in zip(self.mesh.axes, mesh.axes, strict=True)}
+        dims = (DimSharding(tuple(names[axis] for axis in dim.axes), dim.open) for dim in self.dims)
+        return TensorSharding(mesh, tuple(dims))
 
     def shard_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of the first device's block, rounded up. ValueError for another rank."""

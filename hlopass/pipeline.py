@@ -57,9 +57,20 @@ def _verify(module: ir.Module, name: str, context: PassContext) -> None:
         context.emit(Diagnostic("pass-broke-module", message, context.program.where))
 
 
-def default(pairing: Literal["flow", "order"] = "flow") -> list[Pass]:
-    """The passes of a rewrite: donations are written, then checked as XLA will read them."""
+def default(pairing: Literal["flow", "order"] = "flow", sharded: bool = False) -> list[Pass]:
+    """The passes of a rewrite: donations are written, then checked as XLA will read them.
+
+    With a spec, arguments are sharded first, as donation pairs what each device holds, and
+    results that follow last, as they follow the argument whose buffer they got.
+    """
     from hlopass.passes.check_donation import CheckDonation
+    from hlopass.passes.check_sharding import CheckSharding
     from hlopass.passes.donate_args import DonateArgs
 
-    return [DonateArgs(pairing), CheckDonation()]
+    donate: list[Pass] = [DonateArgs(pairing)]
+    if sharded:
+        from hlopass.passes.shard_args import ShardArgs
+        from hlopass.passes.shard_results import ShardResults
+
+        donate = [ShardArgs(), *donate, ShardResults()]
+    return [*donate, CheckDonation(), CheckSharding()]

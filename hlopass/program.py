@@ -10,18 +10,19 @@ import contextlib
 import functools
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import jaxlib.mlir.ir as ir
 
-from hlopass import sharded
 from hlopass.buffers import BufferLayout, layout_of
 from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.entry import name_of, select_entry
 from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
-from hlopass.layout import Mesh
-from hlopass.sharded import Sharded, with_shards
 from hlopass.values import Role, Value
+
+if TYPE_CHECKING:
+    from hlopass.layout import Mesh
+    from hlopass.sharded import Sharded
 
 ALIAS = "tf.aliasing_output"
 DONOR = "jax.buffer_donor"
@@ -37,6 +38,7 @@ SHARDY = "sdy.sharding"
 GSPMD = "mhlo.sharding"
 SHARDINGS = (SHARDY, GSPMD)
 MESH = "sdy.mesh"
+FRONTEND = "mhlo.frontend_attributes"
 ARG_ATTRS = "arg_attrs"
 RESULT_ATTRS = "res_attrs"
 
@@ -109,6 +111,8 @@ class Program:
         self.result_shardings: dict[int, Sharded] = {}
         self.partitions = _count(self.module, PARTITIONS)
         if any(name in attrs for attrs in (*arguments, *results) for name in SHARDINGS):
+            from hlopass.sharded import with_shards
+
             self.meshes = meshes_of(self.module)
             self.argument_shardings = self._shardings(self.arguments, arguments)
             self.result_shardings = self._shardings(self.results, results)
@@ -118,6 +122,8 @@ class Program:
     def _shardings(
         self, values: tuple[Value, ...], attributes: list[dict[str, ir.Attribute]]
     ) -> dict[int, Sharded]:
+        from hlopass import sharded
+
         found = {}
         for value, attrs in zip(values, attributes, strict=True):
             if SHARDY in attrs:
@@ -217,6 +223,8 @@ class Program:
 
 def meshes_of(module: ir.Module) -> dict[str, Mesh]:
     """The meshes of a module that can be read, by name."""
+    from hlopass.layout import Mesh
+
     found = {}
     for view in module.body.operations:
         operation = view.operation

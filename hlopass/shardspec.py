@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -85,15 +85,21 @@ class Spec:
         resolver = Resolver(mesh, self.label, self.open_axes)
         return list(resolver.resolve(self.entries, arguments, results, {}).diagnostics)
 
+    def given(self, mesh: Mapping[str, int]) -> Spec:
+        """The spec with sizes for some of its open axes. Raises HlopassError with every mistake."""
+        checker = Checker(self.label)
+        sizes = _given(checker, dict(self.mesh), mesh)
+        checker.finish()
+        return replace(self, mesh=tuple(sizes.items()))
+
     def bind(self, mesh: Mapping[str, int] | None = None, devices: int | None = None) -> BoundSpec:
         """The spec on a mesh: sizes by name for axes that are open, or what divides `devices`.
 
         `devices` solves one open axis, and must be the product of all sizes. The spec itself
         stays as it is and may be bound again. Raises HlopassError with every mistake.
         """
+        sizes = dict(self.given(mesh or {}).mesh)
         checker = Checker(self.label)
-        sizes = _given(checker, dict(self.mesh), mesh or {})
-        checker.finish()
         bound = _solved(checker, sizes, devices)
         checker.finish()
         return BoundSpec(self, Mesh(tuple(bound.items())))

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jaxlib.mlir.ir as ir
 from click.testing import CliRunner
@@ -25,6 +26,7 @@ from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
 from hlopass.cli import cli
+from hlopass.mesh_option import parse_mesh_option
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
 _RUN = re.compile(r"^(?://|#|;) ?RUN: *(.*)$")
@@ -93,6 +95,18 @@ class RunLine:
         """The manifest that it reads, if any."""
         named = self.option("--donate")
         return None if named is None else self._path(named)
+
+    def sharding(self) -> dict[str, Any]:
+        """The spec that it reads and what binds it, as options of `hlopass.rewrite`."""
+        named, mesh, devices = map(self.option, ("--shard", "--mesh", "--devices"))
+        found: dict[str, Any] = {} if named is None else {"shard": self._path(named)}
+        if self.option("--existing") is not None:
+            found["existing"] = self.option("--existing")
+        if mesh is not None:
+            found["mesh"] = parse_mesh_option(mesh)
+        if devices is not None:
+            found["devices"] = int(devices)
+        return found
 
     def _path(self, named: str) -> Path:
         if named != "-":

@@ -27,6 +27,7 @@ MLIR = {
     "jaxlib_compat.py",
     "pipeline.py",
     "program.py",
+    "sharding_attrs.py",
 }
 """Files that may know MLIR, beside formats/, passes/ and proof/."""
 
@@ -42,6 +43,8 @@ PURE = {
     "sdy_text.py",
     "shard_entry.py",
     "sharded.py",
+    "sharding_checks.py",
+    "sharding_plan.py",
     "shard_picture.py",
     "shard_resolve.py",
     "shardspec.py",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import jaxlib.mlir.ir as ir
 
@@ -13,18 +13,25 @@ from hlopass.manifest import Manifest
 from hlopass.program import Program
 from hlopass.reuse import Conflict
 
+if TYPE_CHECKING:
+    from hlopass.sharding_plan import Existing
+    from hlopass.shardspec import BoundSpec
+
 
 @dataclass
 class PassContext:
     """What a pass may know, and where it puts what it finds.
 
     Passes collect diagnostics instead of raising them, so that all mistakes are seen at
-    once; the pipeline stops after a pass that found errors.
+    once; the pipeline stops after a pass that found errors. `shard` is a spec on a mesh,
+    `existing` what becomes of shardings that the program has and the spec does not want.
     """
 
     program: Program
     manifest: Manifest = Manifest()
     manifest_label: str = "manifest"
+    shard: BoundSpec | None = None
+    existing: Existing = "error"
     diagnostics: list[Diagnostic] = field(default_factory=list)
     donations: list[Donation] = field(default_factory=list)
     costs: dict[int, Conflict] = field(default_factory=dict)

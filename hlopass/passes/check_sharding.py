@@ -1,0 +1,74 @@
+"""Finds shardings that XLA would ignore, change, refuse or crash on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import jaxlib.mlir.ir as ir
+
+from hlopass import donation_attrs
+from hlopass.diagnostics import Diagnostic
+from hlopass.passes._base import Pass, PassContext
+from hlopass.program import FRONTEND, Program
+
+
+@dataclass(frozen=True)
+class CheckSharding(Pass):
+    """Finds shardings that XLA would ignore, change, refuse or crash on.
+
+    No verifier reads an `mhlo.sharding`, and `sdy.sharding` is verified when the program is
+    compiled, with a stack trace.
+
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {mhlo.sharding = "P('data')"}) -> tensor<4xf32>
+    // error: argument 0 'w' carries mhlo.sharding = "P('data')": ...
+    ```
+    """
+
+    name: ClassVar[str] = "check-sharding"
+    verifies: ClassVar[bool] = False
+
+    def run(self, module: ir.Module, context: PassContext) -> bool:
+        known = set(context.diagnostics)
+        found = check(context.program)
+        if context.shard is not None:  # the spec accepts what does not divide, or it is an error
+            found = [each for each in found if each.code != "shard-uneven"]
+        context.diagnostics += [each for each in found if each not in known]
+        return False
+
+
+def check(program: Program) -> list[Diagnostic]:
+    """Everything wrong with a program's shardings, errors and warnings."""
+    found = _of_the_round_trip(program)
+    if not (program.argument_shardings or program.result_shardings):
+        return found
+    from hlopass import sharding_attrs, sharding_checks
+    from hlopass.sharding_plan import mixed
+
+    arguments, results = program.argument_shardings, program.result_shardings
+    carried = [(program.arguments[index], sharding) for index, sharding in arguments.items()]
+    carried += [(program.results[index], sharding) for index, sharding in results.items()]
+    used = sharding_attrs.dialects(program.module)
+    return [
+        *found,
+        *([mixed(used, program.where)] if len(used) > 1 else []),
+        *sharding_checks.unreadable(carried),
+        *sharding_checks.uneven(carried),
+        *sharding_checks.devices(carried, program.partitions, program.where),
+        *sharding_checks.pairs(donation_attrs.read(program), arguments, results),
+    ]
+
+
+def _of_the_round_trip(program: Program) -> list[Diagnostic]:
+    """Shardings that Shardy keeps among frontend attributes, without the meshes they name."""
+    attributes = program.module.operation.attributes
+    if FRONTEND in attributes and "xla.sdy.meshes" in str(attributes[FRONTEND]):
+        return []
+    found = []
+    for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
+        if FRONTEND in attrs and "xla.sdy.sharding" in str(attrs[FRONTEND]):
+            message = f"{argument} carries xla.sdy.sharding, and the module no xla.sdy.meshes"
+            hint = "the compiler dies of it: remove it, or add the module's meshes"
+            found.append(Diagnostic("sharding-no-mesh", message, argument.where, help=hint))
+    return found

@@ -1,0 +1,85 @@
+"""Writes the shardings of a spec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import jaxlib.mlir.ir as ir
+
+from hlopass import sharding_attrs
+from hlopass.diagnostics import Diagnostic
+from hlopass.passes._base import Pass, PassContext
+from hlopass.program import meshes_of
+from hlopass.sharding_plan import dialect_of, settle
+
+
+@dataclass(frozen=True)
+class ShardArgs(Pass):
+    """Writes the shardings that a spec asks for, of arguments and of results.
+
+    Results that follow the argument whose buffer they reuse are for `shard-results`, after
+    donation. With `{"mesh": {"data": 2}, "args": {"w": ["data"]}}`:
+
+    ```mlir
+    func.func @main(%w: tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    sdy.mesh @mesh = <["data"=2]>
+    func.func @main(%w: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>})
+      -> tensor<4xf32>
+    ```
+    """
+
+    name: ClassVar[str] = "shard-args"
+    verifies: ClassVar[bool] = False
+
+    def run(self, module: ir.Module, context: PassContext) -> bool:
+        if context.shard is None:
+            return False
+        program, spec = context.program, context.shard
+        label = spec.spec.label
+        used = sharding_attrs.dialects(module)
+        dialect = dialect_of(spec.spec.dialect, used, program.where, label)
+        if isinstance(dialect, Diagnostic):
+            context.emit(dialect)
+            return False
+        resolved = spec.resolve(program.arguments, program.results)
+        context.diagnostics += resolved.diagnostics
+        carried = (program.argument_shardings, program.result_shardings)
+        existing = context.existing
+        arguments = settle(program.arguments, resolved.arguments, carried[0], dialect, existing)
+        results = settle(program.results, resolved.results, carried[1], dialect, existing)
+        context.diagnostics += arguments.diagnostics + results.diagnostics
+        context.diagnostics += _partitions(context)
+        if any(found.severity == "error" for found in context.diagnostics):
+            return False
+        before = set(program.meshes)
+        changed = sharding_attrs.write(
+            program, spec.mesh, dialect, arguments.shardings, results.shardings
+        )
+        context.diagnostics += _other_meshes(context, before)
+        return changed
+
+
+def _other_meshes(context: PassContext, before: set[str]) -> list[Diagnostic]:
+    """A finding where the program goes on using a mesh of other sizes beside the spec's."""
+    program, spec = context.program, context.shard
+    meshes = meshes_of(program.module)
+    others = [name for name in meshes if name in before]
+    if spec is None or not others or before.issuperset(meshes):
+        return []
+    message = f"the program is sharded over mesh @{others[0]} ({meshes[others[0]]}), and the spec"
+    message += f" over {spec.mesh}: Shardy takes them for different devices"
+    hint = "bind the spec to the same sizes, or start from strip-sharding"
+    return [Diagnostic("mesh-differs", message, program.where, help=hint)]
+
+
+def _partitions(context: PassContext) -> list[Diagnostic]:
+    """A finding where the program is made for another number of devices than the mesh has."""
+    program, spec = context.program, context.shard
+    if spec is None or program.partitions in (1, spec.mesh.size) or context.existing == "replace":
+        return []
+    message = f"the program is partitioned for {program.partitions} devices"
+    message += f", and mesh {spec.mesh} has {spec.mesh.size}"
+    hint = "bind the spec to a mesh of that size, or give --existing replace"
+    return [Diagnostic("mesh-devices", message, program.where, help=hint)]

@@ -1,0 +1,107 @@
+"""What is wrong with the shardings that a program carries, as XLA would take them. No MLIR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hlopass.diagnostics import Diagnostic, Where, quoted
+from hlopass.sharded import Sharded
+from hlopass.values import Value
+
+if TYPE_CHECKING:
+    from hlopass.donation import Donation
+
+ATTRIBUTES = {"shardy": "sdy.sharding", "gspmd": "mhlo.sharding"}
+
+Carried = Sequence[tuple[Value, Sharded]]
+"""The arguments and results that carry a sharding."""
+
+
+def unreadable(carried: Carried) -> Iterator[Diagnostic]:
+    """Attributes that the compiler refuses, ignores in silence, or dies of."""
+    for value, sharding in carried:
+        if sharding.problem is not None:
+            text = sharding.text if len(sharding.text) < 100 else f"{sharding.text[:100]} ..."
+            text = quoted(text) if sharding.dialect == "gspmd" else text
+            message = f"{value} carries {ATTRIBUTES[sharding.dialect]} = {text}: {sharding.problem}"
+            hint = f"legal: {_LEGAL[sharding.dialect]}"
+            yield Diagnostic("sharding-unreadable", message, value.where, help=hint)
+
+
+_LEGAL = {
+    "gspmd": 'as in "{devices=[4,1,2]<=[8] last_tile_dim_replicate}" or "{replicated}"',
+    "shardy": 'as in #sdy.sharding<@mesh, [{"axis"}, {}]>, with an entry for each dimension',
+}
+
+
+def uneven(carried: Carried) -> Iterator[Diagnostic]:
+    """Dimensions that their axes do not divide: GSPMD pads them, Shardy splits them less."""
+    for value, sharding in carried:
+        for dim in sharding.uneven:
+            size = (value.shape or ())[dim]
+            message = f"dimension {dim} of {value} has {size} elements, and its axes do not divide"
+            becomes = {
+                "gspmd": "GSPMD pads the last blocks",
+                "shardy": "Shardy splits it over fewer devices",
+            }[sharding.dialect]
+            notes = (f"it carries {sharding.text}", becomes)
+            yield Diagnostic("shard-uneven", f"{message} it", value.where, "warning", notes=notes)
+
+
+def devices(carried: Carried, partitions: int, where: Where) -> Iterator[Diagnostic]:
+    """Shardings for different numbers of devices, or for another than the module says."""
+    counts: dict[int, Value] = {}
+    for value, sharding in carried:
+        if sharding.devices is not None:
+            counts.setdefault(sharding.devices, value)
+    if len(counts) > 1:
+        shown = ", ".join(f"{value} over {count}" for count, value in counts.items())
+        message = f"shardings name different numbers of devices: {shown}"
+        yield Diagnostic("sharding-devices", message, where)
+    elif counts and partitions not in (1, *counts):
+        ((count, value),) = counts.items()
+        message = f"{value} is sharded over {count} devices"
+        message += f", and mhlo.num_partitions is {partitions}"
+        yield Diagnostic("sharding-devices", message, where)
+
+
+def pairs(
+    donations: Sequence[Donation], shardings: dict[int, Sharded], results: dict[int, Sharded]
+) -> Iterator[Diagnostic]:
+    """Aliases whose two sides do not lie alike over the devices."""
+    for each in donations:
+        if each.result is None or each.argument.index not in shardings:
+            continue
+        mine, its = shardings[each.argument.index], results.get(each.result.index)
+        if mine.is_replicated or mine.tiles is None:
+            continue
+        if its is None or (its.open and its.is_replicated):
+            yield _left_open(each)
+        elif (
+            its.tiles is not None
+            and not mine.same_as(its)
+            and each.argument.shape == each.result.shape
+        ):
+            yield _elsewhere(each, mine, its)
+
+
+def _left_open(each: Donation) -> Diagnostic:
+    message = f"{each.result} is left open, and {each.argument}, which it reuses, is sharded"
+    note = "reused only if propagation to results is allowed when compiling, as JAX does"
+    hint = f"give it the sharding of {each.argument}: results follow by default in a spec"
+    return Diagnostic("shard-result-open", message, each.argument.where, "warning", (note,), hint)
+
+
+def _elsewhere(each: Donation, mine: Sharded, its: Sharded) -> Diagnostic:
+    message = f"{each.argument} and {each.result}, which reuses it, are split over other axes"
+    size = each.argument.held
+    if mine.tiles is not None and its.tiles is not None and mine.tiles.tile == its.tiles.tile:
+        cost = f"a collective-permute of {size} bytes on each device"
+    else:
+        cost = f"an all-to-all or all-gather of {size} bytes or more on each device"
+    notes = (
+        f"the argument carries {mine.text}, the result {its.text}",
+        f"where one is computed from the other element by element, that is {cost}",
+    )
+    return Diagnostic("shard-elsewhere", message, each.argument.where, "warning", notes)

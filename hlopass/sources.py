@@ -1,0 +1,86 @@
+"""What users hand over: modules, manifests and specs, in every form that is taken."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hlopass import manifest
+from hlopass.diagnostics import Diagnostic, HlopassError
+from hlopass.files import read_bytes, shown
+from hlopass.manifest import Manifest
+
+if TYPE_CHECKING:
+    from hlopass.shardspec import BoundSpec, Spec
+
+    Shard = Spec | BoundSpec | Mapping[str, Any] | str | Path
+
+Donate = Manifest | Mapping[str, Any] | Sequence[int | str | Mapping[str, Any]] | str | Path
+"""A manifest: read, as a path, or as plain data."""
+
+
+def manifest_of(donate: Donate | None) -> tuple[Manifest, str]:
+    """A manifest and what to call it; None is an empty one. Raises HlopassError."""
+    if donate is None:
+        return Manifest(), "manifest"
+    if isinstance(donate, Manifest):
+        return donate, "manifest"
+    if isinstance(donate, (str, Path)):
+        return manifest.load(donate), shown(donate)
+    return manifest.from_data(donate), "manifest"
+
+
+def bytes_of(source: Any, label: str | None) -> tuple[bytes, str]:
+    """The source as bytes, and what to call it."""
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return source.encode(), label or "<text>"
+    if isinstance(source, (str, Path)):
+        return read_bytes(source), label or shown(source)
+    if isinstance(source, bytes):
+        return source, label or "<bytes>"
+    if hasattr(source, "compiler_ir"):
+        source = source.compiler_ir(dialect="stablehlo")
+    operation = getattr(source, "operation", None)
+    if operation is None or not hasattr(operation, "write_bytecode"):
+        message = f"cannot read a module from {type(source).__name__}"
+        legal = "a path, MLIR text or bytecode, an ir.Module or a jax.stages.Lowered"
+        raise HlopassError(Diagnostic("source-type", message, help=f"legal: {legal}"))
+    buffer = io.BytesIO()
+    operation.write_bytecode(buffer)
+    return buffer.getvalue(), label or "<module>"
+
+
+def spec_of(
+    shard: Shard, mesh: Mapping[str, int] | None = None, devices: int | None = None
+) -> Spec | BoundSpec:
+    """A spec, bound where that is possible: where axes stay open, as it is.
+
+    Raises HlopassError for mistakes in it, and where the sizes do not fit.
+    """
+    from hlopass import shardspec
+
+    if isinstance(shard, shardspec.BoundSpec):
+        if mesh is None and devices in (None, shard.mesh.size):
+            return shard
+        shard = shard.spec
+    spec = load_spec(shard)
+    still_open = [name for name in spec.open_axes if name not in (mesh or {})]
+    if len(still_open) > (devices is not None):
+        return spec.given(mesh or {})
+    return spec.bind(mesh, devices)
+
+
+def load_spec(spec: Spec | Mapping[str, Any] | str | Path) -> Spec:
+    """A sharding spec from a file or from plain data; it is bound to a mesh by its `bind`.
+
+    Raises HlopassError with every mistake in it.
+    """
+    from hlopass import shardspec
+
+    if isinstance(spec, shardspec.Spec):
+        return spec
+    if isinstance(spec, (str, Path)):
+        return shardspec.load(spec)
+    return shardspec.from_data(spec)
