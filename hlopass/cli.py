@@ -160,7 +160,8 @@ def rewrite(
                 timeout=options["timeout"],
                 progress=progress,
             )
-    _write_report(rewritten.report if proof is None else proof.report, report)
+    if report is not None:
+        _write_report(rewritten.report if proof is None else proof.report, report)
     if not check and (proof is None or proof.ok):
         _write_module(rewritten, output, emit)
     if proof is not None:

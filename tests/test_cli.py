@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hlopass import formats, manifest
+from hlopass import fingerprint, formats, manifest
+from hlopass.cli import cli
 
 STEP = """\
 func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
@@ -76,6 +77,16 @@ def test_a_file_in_and_a_file_out(folder: Path) -> None:
     assert report["donated_bytes"] == 16
     assert hlopass(folder, *run)[0] == 0, "again, over what is there"
     assert (folder / "step.mlir").read_text() == STEP
+
+
+def test_no_report_is_made_unless_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def printed_again(_: object) -> str:
+        pytest.fail("the fingerprint prints the whole module")
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(fingerprint, "of", printed_again)
+    cli.main(["rewrite", "step.mlir", "--donate", "w.json", "-o", "o.mlir"], standalone_mode=False)
+    assert b"tf.aliasing_output" in (folder / "o.mlir").read_bytes()
 
 
 def test_bytecode_through_pipes(folder: Path) -> None:
