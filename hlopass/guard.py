@@ -1,7 +1,7 @@
 """Runs the command line in a process of its own, so that a crash in C++ is a sentence.
 
-Parsing alone can kill a process. The parent has loaded no compiler: it waits, and says
-what happened.
+Parsing alone can kill a process. The parent has loaded no compiler, and little else: it
+waits, and says what happened.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from hlopass.diagnostics import CompilerDied, Diagnostic, Where, render
+if TYPE_CHECKING:
+    from hlopass.diagnostics import Diagnostic, Where
 
 _RELAYED = (signal.SIGTERM, signal.SIGHUP)
 _ENDING = (*_RELAYED, signal.SIGINT)
@@ -46,7 +47,14 @@ def guarded(body: Callable[[], int]) -> int:
                 print("interrupted", file=sys.stderr)
             return 128 + number
         chatter.seek(0)
-        print(render(died(number, chatter.read())), file=sys.stderr)
+        return _report(died(number, chatter.read()))
+
+
+def _report(finding: Diagnostic) -> int:
+    """Prints why the child died; returns the exit status that says so."""
+    from hlopass.diagnostics import CompilerDied, render
+
+    print(render(finding), file=sys.stderr)
     return CompilerDied.exit_status
 
 
@@ -109,6 +117,8 @@ def died(
     number: int, chatter: bytes, stage: str = "reading the module", where: Where | None = None
 ) -> Diagnostic:
     """A sentence for a process that a signal ended, with its own last words as a note."""
+    from hlopass.diagnostics import Diagnostic
+
     name = signal.Signals(number).name
     message = f"the compiler crashed with {name} while {stage}"
     return Diagnostic("compiler-crashed", message, where, notes=last_words(chatter))

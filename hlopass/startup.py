@@ -5,14 +5,22 @@ For the command line alone: a library that is imported leaves its process as it 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 import types
 from pathlib import Path
 from typing import Any
+
+_SHARED = ("_datetime", "_opcode", "_uuid", "math")
+"""What the command line's imports need of Python's own shared libraries.
+
+The system loads one library at a time: these come first, or their imports would wait.
+"""
 
 
 def prepare() -> None:
@@ -21,6 +29,9 @@ def prepare() -> None:
     The bindings import numpy for attributes that hlopass does not build; to import it takes a
     sixth of the time that rewriting 20,000 lines does.
     """
+    for name in _SHARED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     spec = importlib.util.find_spec("jaxlib")
     if spec is not None and spec.origin is not None:
         library = Path(spec.origin).with_name("libjax_common.so")
@@ -29,9 +40,12 @@ def prepare() -> None:
 
 
 def _load(library: Path) -> None:
-    """Maps a shared library and binds its symbols, which holds no interpreter lock."""
+    """Maps a shared library and binds its symbols.
+
+    `ctypes.CDLL(library)` would hold the interpreter's lock meanwhile; a call of C does not.
+    """
     if library.exists():
-        ctypes.CDLL(str(library))
+        ctypes.CDLL(None).dlopen(os.fsencode(library), os.RTLD_NOW)
 
 
 class _Deferred(types.ModuleType):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 USES = {
     "attribute": "import colorsys; print(colorsys.rgb_to_hls(1, 1, 1))",
@@ -37,3 +41,24 @@ def test_the_command_line_rewrites_without_numpy() -> None:
         "print('numpy._core' in sys.modules, numpy.arange(2).sum(), 'numpy._core' in sys.modules)"
     )
     assert output(code) == "False 1 True\n"
+
+
+def test_the_process_that_waits_has_loaded_little() -> None:
+    code = (
+        "import sys, hlopass.__main__; print({'click', 'dataclasses', 'jaxlib'} & {*sys.modules})"
+    )
+    assert output(code) == "set()\n"
+
+
+def test_the_compilers_library_is_loaded_beside_the_rest() -> None:
+    spec = importlib.util.find_spec("jaxlib")
+    assert spec is not None and spec.origin is not None
+    library = Path(spec.origin).with_name("libjax_common.so")
+    if not library.exists():
+        pytest.skip("this jaxlib has no such library")
+    code = (
+        "import ctypes, os, threading; from hlopass import startup; startup.prepare()\n"
+        "[t.join() for t in threading.enumerate() if t.daemon]\n"
+        f"ctypes.CDLL({str(library)!r}, os.RTLD_NOW | os.RTLD_NOLOAD); print('loaded')"
+    )
+    assert output(code) == "loaded\n"
