@@ -85,15 +85,16 @@ def dividing(names: Iterable[str], sizes: dict[str, int], size: int) -> tuple[Ax
     """The axes over which Shardy splits a dimension of `size` at the edge of a program.
 
     All of them where they divide it; else the longest prefix that does, the last axis cut
-    (`getEvenlySharded` in update_non_divisible_input_output_shardings.cc).
+    (`getEvenlySharded` in update_non_divisible_input_output_shardings.cc). Axes of one device
+    are taken out before (remove_size_one_axes.cc).
     """
     refs = tuple(AxisRef(name) for name in names)
     if size % math.prod(sizes[ref.name] for ref in refs) == 0:
         return refs
     found: list[AxisRef] = []
-    for name in (ref.name for ref in refs):
+    for name in (ref.name for ref in refs if sizes[ref.name] > 1):
         common = math.gcd(sizes[name], size)
-        if common < sizes[name] or common == 1:
+        if common < sizes[name]:
             return (*found, AxisRef(name, 1, common)) if common > 1 else tuple(found)
         found.append(AxisRef(name))
         size //= common

@@ -67,23 +67,32 @@ def devices(carried: Carried, partitions: int, where: Where) -> Iterator[Diagnos
 
 
 def pairs(
-    donations: Sequence[Donation], shardings: dict[int, Sharded], results: dict[int, Sharded]
+    donations: Sequence[Donation], arguments: dict[int, Sharded], results: dict[int, Sharded]
 ) -> Iterator[Diagnostic]:
-    """Aliases whose two sides do not lie alike over the devices."""
+    """Aliases whose two sides may come to lie differently over the devices, or do."""
     for each in donations:
-        if each.result is None or each.argument.index not in shardings:
+        if each.result is None:
             continue
-        mine, its = shardings[each.argument.index], results.get(each.result.index)
-        if mine.is_replicated or mine.tiles is None:
-            continue
-        if its is None or (its.open and its.is_replicated):
-            yield _left_open(each)
-        elif (
-            its.tiles is not None
-            and not mine.same_as(its)
-            and each.argument.shape == each.result.shape
-        ):
-            yield _elsewhere(each, mine, its)
+        mine, its = arguments.get(each.argument.index), results.get(each.result.index)
+        for value, sharding in ((each.argument, mine), (each.result, its)):
+            if sharding is not None and sharding.open:
+                yield _open(each, value)
+                break
+        else:
+            if mine is None or mine.tiles is None or mine.is_replicated:
+                continue
+            same_shape = each.argument.shape == each.result.shape
+            if its is None:
+                yield _left_open(each)
+            elif its.tiles is not None and same_shape and not mine.same_as(its):
+                yield _elsewhere(each, mine, its)
+
+
+def _open(each: Donation, value: Value) -> Diagnostic:
+    message = f"{each.argument} is donated to {each.result}, and dimensions of {value} are open"
+    note = "where propagation splits one of the two further, XLA refuses the program"
+    hint = "close the dimensions of what is donated"
+    return Diagnostic("shard-open-pair", message, value.where, "warning", (note,), hint)
 
 
 def _left_open(each: Donation) -> Diagnostic:

@@ -144,7 +144,8 @@ def _even(mesh: str, sharding: str, shape: list[int]) -> str:
         func.func @main(%a: {tensor} {{sdy.sharding = {sharding}}}) {{ return }}"""
     with mlir.make_ir_context() as context:
         module = ir.Module.parse(text)
-        pipeline = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
+        passes = "sdy-remove-size-one-axes,sdy-update-non-divisible-input-output-shardings"
+        pipeline = f"builtin.module({passes})"
         passmanager.PassManager.parse(pipeline, context).run(module.operation)
         function = module.body.operations[1].operation
         return str(function.attributes["arg_attrs"][0]["sdy.sharding"])
