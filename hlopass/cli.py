@@ -267,13 +267,14 @@ def passes(name: str | None) -> None:
 
 
 @cli.command(cls=Command)
-@click.argument("file", type=click.Choice(["manifest", "report"]))
+@click.argument("file", type=click.Choice(["manifest", "spec", "report"]))
 def schema(file: str) -> None:
-    """Print the JSON Schema of a manifest, or of a report."""
+    """Print the JSON Schema of a manifest, of a sharding spec, or of a report."""
     import json
 
-    from hlopass import manifest
+    from hlopass import manifest, shardspec
     from hlopass import report as reports
 
-    found = manifest.schema() if file == "manifest" else reports.schema()
+    schemas = {"manifest": manifest.schema, "spec": shardspec.schema, "report": reports.schema}
+    found = schemas[file]()
     click.echo(json.dumps(found, indent=2))

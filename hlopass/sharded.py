@@ -131,6 +131,8 @@ def gspmd(data: bytes, value: Value) -> Sharded:
         problem = "the compiler dies of 'manual' on an argument or result"
     if problem is None and tiles.kind == "unknown":
         problem = "'unknown' is taken for replicated"
+    if not data.strip():
+        problem = "an empty one is taken for replicated"
     if problem is not None:
         return Sharded("gspmd", text, problem=problem)
     return Sharded("gspmd", text, tiles, uneven=_undivided(tiles.tile, value))
