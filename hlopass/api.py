@@ -165,7 +165,7 @@ def rewrite(
         _bind(context, spec_of(shard, mesh, devices), allow_open)
     elif mesh is not None:
         raise UsageError(Diagnostic("usage", "a mesh is given, and no spec to bind to it"))
-    passes = _passes(pipeline, pairing, wanted, context.shard is not None)
+    passes = _passes(pipeline, pairing, context)
     changed = pipelines.run(passes, context) or renamed
     candidates: tuple[Candidate, ...] = ()
     if pairing == "measured":
@@ -204,24 +204,22 @@ def _bind(context: PassContext, spec: Spec | BoundSpec, allow_open: bool) -> Non
     context.diagnostics += [*found, Diagnostic("mesh-open", message, where, "warning", help=hint)]
 
 
-def _passes(
-    asked: str | Sequence[Pass] | None, pairing: str, manifest: Manifest, sharded: bool
-) -> list[Pass]:
+def _passes(asked: str | Sequence[Pass] | None, pairing: str, context: PassContext) -> list[Pass]:
     if asked is not None and pairing != "flow":
-        hint = (
-            f"write donate-args{{pairing={pairing}}} in the pipeline"
-            if pairing == "order"
-            else None
-        )
+        in_order = f"write donate-args{{pairing={pairing}}} in the pipeline"
+        hint = in_order if pairing == "order" else None
         message = "a pairing cannot be given beside a pipeline"
         raise UsageError(Diagnostic("usage", message, help=hint))
+    spec = context.shard is not None
     if asked is None:
-        return pipelines.default("order" if pairing == "order" else "flow", sharded)
+        sharded = context.program.is_sharded
+        return pipelines.default("order" if pairing == "order" else "flow", spec, sharded)
     passes = pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
-    if manifest != Manifest() and "donate-args" not in [each.name for each in passes]:
+    names = [each.name for each in passes]
+    if context.manifest != Manifest() and "donate-args" not in names:
         message = "the pipeline has no donate-args, which alone reads a manifest and 'automatic'"
         raise UsageError(Diagnostic("usage", message, help="add donate-args to the pipeline"))
-    if sharded and "shard-args" not in [each.name for each in passes]:
+    if spec and "shard-args" not in names:
         message = "the pipeline has no shard-args, which alone reads a spec"
         raise UsageError(Diagnostic("usage", message, help="add shard-args to the pipeline"))
     return passes

@@ -53,6 +53,9 @@ def unfit(argument: Value, result: Value | None = None) -> Unfit | None:
         return None
     if fits(argument, result):
         return None
+    if argument.uneven or result.uneven:
+        uneven = argument if argument.uneven else result
+        return Unfit("donate-uneven", f"the mesh axes do not divide {uneven}", types)
     if argument.bytes != result.bytes:
         return Unfit("donate-size-mismatch", "sizes differ", types)
     if argument.memory_kind != result.memory_kind:

@@ -97,7 +97,8 @@ class FlowPairing:
         if len(set(best)) == len(best) and not any(a.index in optional for a in arguments):
             # Each argument gets the best of its row: no assignment costs less.
             for argument, column in zip(arguments, best, strict=True):
-                pairs.results[argument.index] = results[column].index
+                if self._allowed(argument, results[column]):
+                    pairs.results[argument.index] = results[column].index
             return
         from scipy.optimize import linear_sum_assignment
 
@@ -263,7 +264,8 @@ def _groups(
             )
     given: dict[tuple[object, ...], list[Value]] = {}
     for argument in arguments:
-        given.setdefault(find(_size(argument)), []).append(argument)
+        if not argument.uneven:
+            given.setdefault(find(_size(argument)), []).append(argument)
     yield from ((group, made[key]) for key, group in given.items() if key in made)
 
 

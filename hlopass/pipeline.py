@@ -57,20 +57,26 @@ def _verify(module: ir.Module, name: str, context: PassContext) -> None:
         context.emit(Diagnostic("pass-broke-module", message, context.program.where))
 
 
-def default(pairing: Literal["flow", "order"] = "flow", sharded: bool = False) -> list[Pass]:
+def default(
+    pairing: Literal["flow", "order"] = "flow", spec: bool = False, sharded: bool = False
+) -> list[Pass]:
     """The passes of a rewrite: donations are written, then checked as XLA will read them.
 
-    With a spec, arguments are sharded first, as donation pairs what each device holds, and
-    results that follow last, as they follow the argument whose buffer they got.
+    With a spec, arguments are sharded first, as donation pairs what each device holds. In a
+    program that is sharded, results come after donation, as they follow the argument whose
+    buffer they got.
     """
     from hlopass.passes.check_donation import CheckDonation
     from hlopass.passes.check_sharding import CheckSharding
     from hlopass.passes.donate_args import DonateArgs
 
-    donate: list[Pass] = [DonateArgs(pairing)]
-    if sharded:
+    passes: list[Pass] = [DonateArgs(pairing)]
+    if spec:
         from hlopass.passes.shard_args import ShardArgs
+
+        passes.insert(0, ShardArgs())
+    if spec or sharded:
         from hlopass.passes.shard_results import ShardResults
 
-        donate = [ShardArgs(), *donate, ShardResults()]
-    return [*donate, CheckDonation(), CheckSharding()]
+        passes.append(ShardResults())
+    return [*passes, CheckDonation(), CheckSharding()]

@@ -168,7 +168,11 @@ class Planner:
     def _no_result(self, donation: Donation, taken: Sequence[int]) -> Diagnostic:
         argument = donation.argument
         fitting = [result for result in self.results if same_size(argument, result)]
-        if not fitting:
+        if argument.uneven:
+            code = "donate-uneven"
+            reason = "the mesh axes do not divide it"
+            hint = "its blocks differ in size"
+        elif not fitting:
             code = "donate-no-result"
             reason = f"no result of that size: it is {argument.described()}"
             hint = f"result sizes: {self._result_sizes()}"

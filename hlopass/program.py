@@ -110,12 +110,16 @@ class Program:
         self.argument_shardings: dict[int, Sharded] = {}
         self.result_shardings: dict[int, Sharded] = {}
         self.partitions = _count(self.module, PARTITIONS)
+        self.is_sharded = self.partitions > 1
         if any(name in attrs for attrs in (*arguments, *results) for name in SHARDINGS):
-            from hlopass.sharded import with_shards
-
             self.meshes = meshes_of(self.module)
             self.argument_shardings = self._shardings(self.arguments, arguments)
             self.result_shardings = self._shardings(self.results, results)
+            written = (*self.argument_shardings.values(), *self.result_shardings.values())
+            self.is_sharded |= any(not each.is_replicated or each.open for each in written)
+        if self.is_sharded:
+            from hlopass.sharded import with_shards
+
             self.arguments = with_shards(self.arguments, self.argument_shardings)
             self.results = with_shards(self.results, self.result_shardings)
 

@@ -31,8 +31,9 @@ class Sharded:
 
     `tiles` is where its blocks lie as the partitioner will have them; `sharding` the same
     over named axes, of Shardy's. Both are None where there is a `problem`, which says why the
-    compiler refuses the attribute, ignores it or dies of it. `uneven`: dimensions that their
-    axes do not divide. `open`: propagation may split it further.
+    compiler refuses the attribute, ignores it or dies of it. `asked`: into how many blocks it
+    says to split each dimension, `uneven`: the dimensions that those do not divide. `open`:
+    propagation may split it further.
     """
 
     dialect: Dialect
@@ -41,6 +42,7 @@ class Sharded:
     sharding: TensorSharding | None = None
     problem: str | None = None
     uneven: tuple[int, ...] = ()
+    asked: tuple[int, ...] = ()
     open: bool = False
 
     @property
@@ -93,6 +95,7 @@ def shardy(text: str, value: Value, meshes: Mapping[str, Mesh]) -> Sharded:
         tiles=kept.tiles(),
         sharding=kept,
         uneven=_undivided(sharding.counts, value),
+        asked=sharding.counts,
         open=bool(sharding.open_dims),
     )
 
@@ -135,7 +138,7 @@ def gspmd(data: bytes, value: Value) -> Sharded:
         problem = "an empty one is taken for replicated"
     if problem is not None:
         return Sharded("gspmd", text, problem=problem)
-    return Sharded("gspmd", text, tiles, uneven=_undivided(tiles.tile, value))
+    return Sharded("gspmd", text, tiles, uneven=_undivided(tiles.tile, value), asked=tiles.tile)
 
 
 def _undivided(counts: tuple[int, ...], value: Value) -> tuple[int, ...]:
@@ -156,5 +159,6 @@ def _with_shard(value: Value, sharding: Sharded | None) -> Value:
     if sharding is None or (sharding.open and sharding.is_replicated):
         return replace(value, open=value.role == "result")
     if value.shape is None or value.bytes is None or sharding.is_replicated:
-        return value
-    return replace(value, shard_bytes=sharding.shard_bytes(value.shape, value.bytes))
+        return replace(value, uneven=bool(sharding.uneven))
+    size = sharding.shard_bytes(value.shape, value.bytes)
+    return replace(value, shard_bytes=size, uneven=bool(sharding.uneven))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import jaxlib.mlir.ir as ir
 
 from hlopass import sdy_text
-from hlopass.layout import Mesh, TensorSharding
+from hlopass.layout import DimSharding, Mesh, TensorSharding
 from hlopass.program import (
     ARG_ATTRS,
     GSPMD,
@@ -28,32 +28,38 @@ from hlopass.sharded import Dialect
 Wanted = Mapping[int, TensorSharding | None]
 """By index, the sharding to write; None removes what there is."""
 
-_IN_TEXT = {
+FUNCTION = "func.func"
+
+_IN_TEXT: dict[Dialect, re.Pattern[str]] = {
     "shardy": re.compile(rf"(?<![\w.]){re.escape(SHARDY)} ="),
     "gspmd": re.compile(rf"(?<![\w.]){re.escape(GSPMD)} ="),
 }
 
 
 def dialects(module: ir.Module) -> dict[Dialect, str]:
-    """The dialects that a module's shardings are in, each with the operation that shows it.
+    """The dialects that a module's shardings are in, each with an operation that shows it.
 
-    The whole program counts, as XLA's partitioner reads all of it. A mesh alone says nothing.
+    That is `func.func` only where no operation in a function does. The whole program counts, as
+    XLA's partitioner reads all of it. A mesh alone says nothing.
     """
     found: dict[Dialect, str] = {}
+
+    def note(dialect: Dialect, name: str) -> None:
+        if found.get(dialect, FUNCTION) == FUNCTION:
+            found[dialect] = name
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
         name, attributes = operation.name, operation.attributes
         if SHARDY in attributes or (name.startswith("sdy.") and name != MESH):
-            found.setdefault("shardy", name)
+            note("shardy", name)
         if GSPMD in attributes:
-            found.setdefault("gspmd", name)
-        if name == "func.func":
+            note("gspmd", name)
+        if name == FUNCTION:
             for key in (ARG_ATTRS, RESULT_ATTRS):
                 text = str(attributes[key]) if key in attributes else ""
-                if _IN_TEXT["shardy"].search(text):
-                    found.setdefault("shardy", name)
-                if _IN_TEXT["gspmd"].search(text):
-                    found.setdefault("gspmd", name)
+                for dialect, pattern in _IN_TEXT.items():
+                    if pattern.search(text):
+                        note(dialect, name)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -105,6 +111,43 @@ def _write(
     if changes:
         set_attribute_dicts(program.entry, key, size, changes)
     return bool(changes)
+
+
+def follow(program: Program, reuses: Mapping[int, int]) -> bool:
+    """Gives results, by index, the sharding of an argument, by index; whether any got one.
+
+    An argument without a sharding is whole on each device, and says so then, as the two must
+    not be split apart.
+    """
+    given = attribute_dicts(program.entry, ARG_ATTRS, len(program.arguments))
+    made = attribute_dicts(program.entry, RESULT_ATTRS, len(program.results))
+    arguments: dict[int, dict[str, ir.Attribute]] = {}
+    results: dict[int, dict[str, ir.Attribute]] = {}
+    for result, argument in reuses.items():
+        carried = {name: given[argument][name] for name in SHARDINGS if name in given[argument]}
+        if not carried:
+            carried = _replicated(program, len(program.arguments[argument].shape or ()))
+            arguments[argument] = given[argument] | carried
+        if carried:
+            results[result] = made[result] | carried
+    set_attribute_dicts(program.entry, ARG_ATTRS, len(program.arguments), arguments)
+    set_attribute_dicts(program.entry, RESULT_ATTRS, len(program.results), results)
+    program.read_values()
+    return bool(results)
+
+
+def _replicated(program: Program, rank: int) -> dict[str, ir.Attribute]:
+    """A sharding that splits nothing, in the program's dialect; none where it has no mesh."""
+    used = next(iter(dialects(program.module)), None)
+    meshes = meshes_of(program.module)
+    with program.context:
+        if used == "gspmd":
+            return {GSPMD: ir.StringAttr.get("{replicated}")}
+        if not meshes:
+            return {}
+        name, mesh = next(iter(meshes.items()))
+        whole = TensorSharding(mesh, (DimSharding(),) * rank)
+        return {SHARDY: ir.Attribute.parse(whole.to_sdy(name))}
 
 
 def count(module: ir.Module, name: str, number: int) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hlopass.diagnostics import Diagnostic, Where, quoted
-from hlopass.sharded import Sharded
+from hlopass.sharded import Dialect, Sharded
 from hlopass.values import Value
 
 if TYPE_CHECKING:
@@ -40,13 +40,36 @@ def uneven(carried: Carried) -> Iterator[Diagnostic]:
     for value, sharding in carried:
         for dim in sharding.uneven:
             size = (value.shape or ())[dim]
-            message = f"dimension {dim} of {value} has {size} elements, and its axes do not divide"
-            becomes = {
-                "gspmd": "GSPMD pads the last blocks",
-                "shardy": "Shardy splits it over fewer devices",
-            }[sharding.dialect]
-            notes = (f"it carries {sharding.text}", becomes)
-            yield Diagnostic("shard-uneven", f"{message} it", value.where, "warning", notes=notes)
+            count = sharding.asked[dim] if dim < len(sharding.asked) else 0
+            message = f"dimension {dim} of {value} has {size} elements, and its axes split it"
+            yield Diagnostic(
+                "shard-uneven",
+                f"{message} over {count} devices, which does not divide it",
+                value.where,
+                notes=(f"it carries {sharding.text}", _BECOMES[sharding.dialect]),
+                help="allow_uneven: true in a spec accepts it",
+            )
+
+
+_BECOMES = {
+    "gspmd": "GSPMD pads the last blocks, in silence",
+    "shardy": "Shardy splits it over fewer devices, in silence",
+}
+
+
+def arguments_alone(
+    carried: Carried, used: Mapping[Dialect, str], where: Where
+) -> Iterator[Diagnostic]:
+    """GSPMD's attributes on arguments and on no result, which Shardy drops."""
+    split = [value for value, sharding in carried if not sharding.is_replicated]
+    alone = all(value.role == "argument" for value, _ in carried)
+    if dict(used) == {"gspmd": "func.func"} and split and alone:
+        message = "only arguments carry mhlo.sharding: XLA drops it where Shardy partitions"
+        note = (
+            "Shardy is JAX's default partitioner, and every argument is then whole on each device"
+        )
+        hint = 'give a result one too, "{replicated}" will do, or convert-sharding{to=shardy}'
+        yield Diagnostic("sharding-dropped", message, where, "warning", (note,), hint)
 
 
 def devices(carried: Carried, partitions: int, where: Where) -> Iterator[Diagnostic]:
@@ -79,12 +102,14 @@ def pairs(
                 yield _open(each, value)
                 break
         else:
+            if its is None and each.result.open:
+                yield _left_open(each)
+                continue
             if mine is None or mine.tiles is None or mine.is_replicated:
                 continue
             same_shape = each.argument.shape == each.result.shape
-            if its is None:
-                yield _left_open(each)
-            elif its.tiles is not None and same_shape and not mine.same_as(its):
+            known = its is not None and its.tiles is not None
+            if its is not None and known and same_shape and not mine.same_as(its):
                 yield _elsewhere(each, mine, its)
 
 
@@ -96,10 +121,14 @@ def _open(each: Donation, value: Value) -> Diagnostic:
 
 
 def _left_open(each: Donation) -> Diagnostic:
-    message = f"{each.result} is left open, and {each.argument}, which it reuses, is sharded"
-    note = "reused only if propagation to results is allowed when compiling, as JAX does"
-    hint = f"give it the sharding of {each.argument}: results follow by default in a spec"
-    return Diagnostic("shard-result-open", message, each.argument.where, "warning", (note,), hint)
+    message = f"{each.result}, which reuses {each.argument}, is left open"
+    notes = (
+        f"the argument is {each.argument.described()}",
+        "XLA refuses the program where propagation gives the result shards of another size, and "
+        "leaves it whole where propagation to results is not allowed",
+    )
+    hint = f"give it the sharding of {each.argument}, as results that follow get"
+    return Diagnostic("shard-result-open", message, each.argument.where, "warning", notes, hint)
 
 
 def _elsewhere(each: Donation, mine: Sharded, its: Sharded) -> Diagnostic:

@@ -58,12 +58,16 @@ class SpecFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Spec:
-    """A spec that was read; a size of None is bound later."""
+    """A spec that was read; a size of None is bound later.
+
+    `allow_uneven`: what axes do not divide is accepted, of the program's own shardings too.
+    """
 
     mesh: tuple[tuple[str, int | None], ...]
     arguments: tuple[Entry, ...] = ()
     results: tuple[Entry, ...] = ()
     dialect: Dialect = "same"
+    allow_uneven: bool = False
     label: str = field(default="spec", compare=False)
 
     @property
@@ -145,14 +149,15 @@ def from_data(data: Any, label: str = "spec") -> Spec:
     found = data if isinstance(data, dict) else {}
     mesh = _read_mesh(checker, found)
     rules = _read_rules(checker, found.get("axis_rules", ()), tuple(mesh))
-    reader = EntryReader(checker, AxisNames(tuple(mesh), rules), found.get("allow_uneven") is True)
+    uneven = found.get("allow_uneven") is True
+    reader = EntryReader(checker, AxisNames(tuple(mesh), rules), uneven)
     arguments = _read_entries(found, "args", reader, "argument")
     results = _read_entries(found, "results", reader, "result")
     checker.finish()
     if "results" not in found:
         results = (Entry("*", "/results", "/results", None, optional=True),)
     dialect = found.get("dialect", "same")
-    return Spec(tuple(mesh.items()), arguments, results, dialect, label)
+    return Spec(tuple(mesh.items()), arguments, results, dialect, uneven, label)
 
 
 def schema() -> dict[str, Any]:

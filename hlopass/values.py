@@ -23,7 +23,8 @@ class Value:
     not known before the program runs. `obstacle` says why its buffer cannot be donated or
     reused, `internal` why a person cannot have meant it, `where` the place in the source.
     `shard_bytes` is what each device allocates, where the program splits it over devices;
-    `open`: a result whose splitting is left to the partitioner.
+    `open`: a result whose splitting is left to the partitioner; `uneven`: its axes do not
+    divide it.
     """
 
     role: Role
@@ -38,6 +39,7 @@ class Value:
     where: Where | None = field(default=None, compare=False)
     shard_bytes: int | None = None
     open: bool = False
+    uneven: bool = False
 
     @property
     def held(self) -> int | None:
@@ -64,9 +66,10 @@ def fits(argument: Value, result: Value) -> bool:
 def same_size(argument: Value, result: Value) -> bool:
     """Whether both have a buffer, of equally many bytes on each device, which XLA asks for.
 
-    A result that is left open takes the splitting of an argument of its own shape.
+    A result that is left open takes the splitting of an argument of its own shape. What is
+    split unevenly has blocks of several sizes, and what XLA makes of them it does not say.
     """
-    if argument.obstacle or result.obstacle:
+    if argument.obstacle or result.obstacle or argument.uneven or result.uneven:
         return False
     if result.open and argument.shape == result.shape:
         return argument.bytes == result.bytes

@@ -56,10 +56,10 @@ TRAPS: dict[str, tuple[str, str]] = {
     "empty": (module(gspmd("")), "sharding-unreadable"),
     "unknown": (module(gspmd("{unknown}")), "sharding-unreadable"),
     "of another rank": (module(gspmd("{devices=[8]<=[8]}")), "sharding-unreadable"),
-    "an axis twice": (module(sdy('{"x"}, {"x"}'), head=MESH), "module-parse"),
-    "an unknown axis": (module(sdy('{"z"}, {}'), head=MESH), "module-parse"),
-    "an unknown mesh": (module(sdy('{"x"}, {}', "other"), head=MESH), "module-parse"),
-    "wrong rank": (module(sdy('{"x"}'), head=MESH), "module-parse"),
+    "an axis twice": (module(sdy('{"x"}, {"x"}'), head=MESH), "axis-repeated"),
+    "an unknown axis": (module(sdy('{"z"}, {}'), head=MESH), "axis-unknown"),
+    "an unknown mesh": (module(sdy('{"x"}, {}', "other"), head=MESH), "mesh-unknown"),
+    "wrong rank": (module(sdy('{"x"}'), head=MESH), "shard-rank"),
     "alias of other shards, Shardy": (
         module(sdy('{"x"}, {}') + ", " + ALIAS, sdy('{"y"}, {}'), head=MESH),
         "donate-shard-mismatch",
@@ -86,6 +86,42 @@ TRAPS: dict[str, tuple[str, str]] = {
         "sharding-no-mesh",
     ),
 }
+
+
+OPEN = """module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%x: tensor<16xi32>, %y: tensor<16xi32>) -> (tensor<16xi32>, tensor<16xi32>) {
+    %s = stablehlo.add %x, %x : tensor<16xi32>
+    %t = stablehlo.custom_call @Sharding(%s) {mhlo.sharding = "{devices=[2]<=[2]}"}
+      : (tensor<16xi32>) -> tensor<16xi32>
+    return %t, %y : tensor<16xi32>, tensor<16xi32>
+  }
+}"""
+
+
+def test_a_pair_that_propagation_could_part_is_held_together() -> None:
+    rewritten = hlopass.rewrite(OPEN, donate=[{"arg": 0, "result": 0}])
+    program = rewritten.program
+    assert program.argument_shardings[0].is_replicated
+    assert program.result_shardings[0].is_replicated
+    assert 1 not in program.result_shardings
+    carried = OPEN.replace("%x: tensor<16xi32>", f"%x: tensor<16xi32> {{{ALIAS}}}", 1)
+    assert findings(carried) == {"shard-result-open": "warning"}
+
+
+def test_only_arguments_of_gspmd() -> None:
+    assert findings(module(gspmd(TILED))) == {"sharding-dropped": "warning"}
+    assert findings(module(gspmd(TILED), gspmd("{replicated}"))) == {}
+    assert findings(module(gspmd(TILED), body=CONSTRAINT)) == {}
+
+
+def test_what_is_uneven_is_never_aliased() -> None:
+    text = module(gspmd("{devices=[4,1]<=[4]}"), gspmd("{devices=[4,1]<=[4]}"), shape="6x8")
+    spec = {"mesh": {"x": 4}, "allow_uneven": True}
+    assert hlopass.rewrite(text, shard=spec).diagnostics == ()
+    for entry in (0, {"arg": 0, "result": 0}):
+        with pytest.raises(hlopass.HlopassError) as error:
+            hlopass.rewrite(text, shard=spec, donate=[entry])
+        assert [each.code for each in error.value.diagnostics] == ["donate-uneven"]
 
 
 def findings(text: str) -> dict[str, str]:

@@ -24,6 +24,14 @@ _FOREIGN = (
 )
 
 _JSON = re.compile(r"\s*[\[{](?!-#)")
+_VERIFIED = {
+    "unknown mesh:": "mesh-unknown",
+    "unknown axis name:": "axis-unknown",
+    "duplicate axis ref:": "axis-repeated",
+    "sharding doesn't match tensor rank": "shard-rank",
+}
+"""Words of Shardy's verifier, which runs when a module is read, and the codes of what they say."""
+
 _UNHELPFUL_NOTES = ("see current operation", "Available dialects")
 
 
@@ -96,7 +104,8 @@ def _parse_errors(error: ir.MLIRError, source: Source) -> list[Diagnostic]:
         if "not found for custom op" in item.message:
             hint = "operations of other dialects are read in MLIR's generic form only"
         message = _cut(item.message.replace("`", "'"))
-        found.append(Diagnostic("module-parse", message, where, notes=notes, help=hint))
+        code = next((code for words, code in _VERIFIED.items() if words in message), "module-parse")
+        found.append(Diagnostic(code, message, where, notes=notes, help=hint))
     message = str(error).strip().splitlines()[0]
     return found or [Diagnostic("module-parse", _cut(message), Where(source.label))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from hlopass import donation_attrs
 from hlopass.diagnostics import Diagnostic
 from hlopass.passes._base import Pass, PassContext
 from hlopass.program import FRONTEND, Program
+from hlopass.values import Role
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,30 @@ class CheckSharding(Pass):
 
     def run(self, module: ir.Module, context: PassContext) -> bool:
         known = set(context.diagnostics)
-        found = check(context.program)
-        if context.shard is not None:  # the spec accepts what does not divide, or it is an error
-            found = [each for each in found if each.code != "shard-uneven"]
+        found = check(context.program, _accepted(context))
         context.diagnostics += [each for each in found if each not in known]
         return False
 
 
-def check(program: Program) -> list[Diagnostic]:
-    """Everything wrong with a program's shardings, errors and warnings."""
+def _accepted(context: PassContext) -> Collection[tuple[Role, int]]:
+    """The arguments and results that may be uneven: the spec says so, or is to be asked first."""
+    program, spec = context.program, context.shard
+    if spec is None:
+        return ()
+    if spec.spec.allow_uneven:
+        return {(value.role, value.index) for value in (*program.arguments, *program.results)}
+    resolved = spec.resolve(program.arguments, program.results)
+    found: set[tuple[Role, int]] = {("argument", index) for index in resolved.arguments}
+    return found | {("result", index) for index, each in resolved.results.items() if each}
+
+
+def check(program: Program, uneven: Collection[tuple[Role, int]] = ()) -> list[Diagnostic]:
+    """Everything wrong with a program's shardings, errors and warnings.
+
+    `uneven`: what may be split over axes that do not divide it, by role and index.
+    """
     found = _of_the_round_trip(program)
-    if not (program.argument_shardings or program.result_shardings):
+    if not program.is_sharded:
         return found
     from hlopass import sharding_attrs, sharding_checks
     from hlopass.sharding_plan import mixed
@@ -54,8 +69,11 @@ def check(program: Program) -> list[Diagnostic]:
         *found,
         *([mixed(used, program.where)] if len(used) > 1 else []),
         *sharding_checks.unreadable(carried),
-        *sharding_checks.uneven(carried),
+        *sharding_checks.uneven(
+            [each for each in carried if (each[0].role, each[0].index) not in uneven]
+        ),
         *sharding_checks.devices(carried, program.partitions, program.where),
+        *sharding_checks.arguments_alone(carried, used, program.where),
         *sharding_checks.pairs(donation_attrs.read(program), arguments, results),
     ]
 

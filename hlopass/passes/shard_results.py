@@ -8,18 +8,18 @@ from typing import ClassVar
 import jaxlib.mlir.ir as ir
 
 from hlopass import donation_attrs, sharding_attrs
-from hlopass.layout import TensorSharding
+from hlopass.donation import Donation
 from hlopass.passes._base import Pass, PassContext
-from hlopass.sharded import Dialect
 
 
 @dataclass(frozen=True)
 class ShardResults(Pass):
     """Gives results that follow the sharding of the argument whose buffer they reuse.
 
-    A result that is left open may come out split in another way, and then its buffer is
-    another size than the argument's. Which results follow, the spec says; all that it does
-    not mention, if it says nothing of results.
+    A result that is left open may come out split in another way, and then its shards are
+    another size than the argument's, which XLA refuses. What follows, a spec says: all results
+    that it does not mention, if it says nothing of them. Without a spec those follow whose
+    donation is asked for.
 
     ```mlir
     func.func @main(%w: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>,
@@ -33,26 +33,44 @@ class ShardResults(Pass):
     verifies: ClassVar[bool] = False
 
     def run(self, module: ir.Module, context: PassContext) -> bool:
-        if context.shard is None:
+        program = context.program
+        if not program.is_sharded:
             return False
-        program, spec = context.program, context.shard
+        pairs = [
+            donation
+            for donation in donation_attrs.read(program)
+            if donation.result is not None and donation.result.index not in program.result_shardings
+        ]
+        followed = _asked_for(pairs, context) if context.shard is None else _by_spec(pairs, context)
         reuses = {
             donation.result.index: donation.argument.index
-            for donation in donation_attrs.read(program)
-            if donation.result is not None
+            for donation in followed
+            if donation.result is not None and donation.result.shape == donation.argument.shape
         }
-        resolved = spec.resolve(program.arguments, program.results, reuses)
-        open_before = spec.resolve(program.arguments, program.results).results
-        known = set(context.diagnostics)
-        context.diagnostics += [each for each in resolved.diagnostics if each not in known]
-        followed: dict[int, TensorSharding | None] = {
-            index: sharding
-            for index, sharding in resolved.results.items()
-            if sharding is not None
-            and open_before[index] is None
-            and index not in program.result_shardings
-        }
-        dialects: list[Dialect] = [each.dialect for each in program.argument_shardings.values()]
-        if not followed or not dialects:
-            return False
-        return sharding_attrs.write(program, spec.mesh, dialects[0], {}, followed)
+        return bool(reuses) and sharding_attrs.follow(program, reuses)
+
+
+def _asked_for(pairs: list[Donation], context: PassContext) -> list[Donation]:
+    """The pairs that this rewriting made or was asked to make."""
+    asked = {
+        donation.argument.index
+        for donation in context.donations
+        if donation.origin != "frontend" or donation.chosen
+    }
+    return [donation for donation in pairs if donation.argument.index in asked]
+
+
+def _by_spec(pairs: list[Donation], context: PassContext) -> list[Donation]:
+    """The pairs whose result the spec has follow; says which of them cannot."""
+    program, spec = context.program, context.shard
+    assert spec is not None
+    reuses = {each.result.index: each.argument.index for each in pairs if each.result is not None}
+    resolved = spec.resolve(program.arguments, program.results, reuses)
+    known = set(context.diagnostics)
+    context.diagnostics += [each for each in resolved.diagnostics if each not in known]
+    follows = {
+        index
+        for index, sharding in spec.resolve(program.arguments, program.results).results.items()
+        if sharding is None
+    }
+    return [each for each in pairs if each.result is not None and each.result.index in follows]
