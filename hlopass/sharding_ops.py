@@ -14,7 +14,7 @@ from typing import Literal
 import jaxlib.mlir.ir as ir
 
 from hlopass import sdy_text
-from hlopass.diagnostics import Diagnostic, Where
+from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.program import (
     ARG_ATTRS,
     FRONTEND,
@@ -148,8 +148,16 @@ def _of_operation(program: Program, operation: ir.Operation) -> Iterator[Site]:
     if SHARDY in attributes or GSPMD in attributes:
         text = str(attributes[SHARDY]) if SHARDY in attributes else ""
         shardy = sdy_text.parse_per_value(text) or ((text,) if text else ())
-        kind: Kind = "constraint" if call_target(operation) == SHARDING_CALL else "operation"
-        yield _site(program, operation, kind, shardy)
+        yield _site(
+            program, operation, "constraint" if _constrains(operation) else "operation", shardy
+        )
+
+
+def _constrains(operation: ir.Operation) -> bool:
+    """Whether a custom call says a sharding and does nothing else."""
+    types = [value.type for value in operation.results]
+    same = types == [value.type for value in operation.operands][:1]
+    return call_target(operation) == SHARDING_CALL and bool(types) and same
 
 
 def _site(program: Program, operation: ir.Operation, kind: Kind, shardy: tuple[str, ...]) -> Site:
@@ -276,6 +284,23 @@ def _alone(collective: ir.Operation) -> bool:
     return list(ir.RankedTensorType(groups.type).shape)[1:] == [1]
 
 
+def in_round_trip_form(operation: ir.Operation) -> bool:
+    """Whether an operation says something to Shardy's import alone."""
+    if (call_target(operation) or "").startswith(ROUND_TRIP):
+        return True
+    attributes = operation.attributes
+    keys = [key for key in (FRONTEND, ARG_ATTRS, RESULT_ATTRS) if key in attributes]
+    return any(ROUND_TRIP in str(attributes[key]) for key in keys)
+
+
+def is_within(operation: ir.Operation, name: str) -> bool:
+    """Whether an operation stands within one of a name."""
+    parent = operation.parent
+    while parent is not None and parent.operation.name != name:
+        parent = parent.operation.parent
+    return parent is not None
+
+
 def outermost(found: Sequence[ir.Operation]) -> list[ir.Operation]:
     """Those operations that stand within no other of them; the module does not count."""
     others = set(found)
@@ -301,7 +326,8 @@ def findings(
         where, function = program.place(operation)
         more = len(found) - most if at == most - 1 else 0
         notes = (f"and {more} more such operations",) if more > 0 else ()
-        inside = "" if operation.name == "builtin.module" else f" in {function}"
+        outer = operation.name in ("builtin.module", _FUNCTION)
+        inside = "" if outer else f" in {function}"
         message = f"{described(operation)}{inside} {why}"
         diagnostics.append(Diagnostic(code, message, where, notes=notes, help=help))
     return diagnostics
@@ -310,6 +336,8 @@ def findings(
 def described(operation: ir.Operation) -> str:
     """The name of an operation, of a custom call with its target."""
     target = call_target(operation)
+    if operation.name == "func.func":
+        return f"function {quoted(str(ir.StringAttr(operation.attributes['sym_name']).value))}"
     if operation.name == "builtin.module":
-        return "the module, which XLA has partitioned,"
+        return "the module"
     return operation.name if target is None else f"custom call @{target}"

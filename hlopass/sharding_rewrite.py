@@ -16,6 +16,7 @@ from hlopass.sharding_convert import Read
 from hlopass.sharding_ops import Site
 
 _OTHER: dict[Dialect, Dialect] = {"shardy": "gspmd", "gspmd": "shardy"}
+_MANUAL = "sdy.manual_computation"
 _NAMES = {"shardy": "Shardy", "gspmd": "GSPMD"}
 
 
@@ -34,10 +35,13 @@ def read(program: Program, to: Dialect) -> list[Found]:
     found = []
     for site in sharding_ops.sites(program):
         edge = site.operation == program.entry
+        shapes = site.shapes or ((),)
         shardy = tuple(
             sharding_convert.from_shardy(text, shape, meshes, edge)
-            for text, shape in zip(site.shardy, site.shapes or ((),), strict=False)
+            for text, shape in zip(site.shardy, shapes, strict=False)
         )
+        if len(site.shardy) not in (0, len(shapes)):
+            shardy = (Read(problem=f"it is not the sharding of {len(shapes)} values"),)
         both = {"shardy": shardy, "gspmd": _gspmd(site)}
         found.append(Found(site, both[_OTHER[to]], both[to]))
     return found
@@ -65,11 +69,11 @@ def problems(found: Iterable[Found], to: Dialect) -> list[Diagnostic]:
     for each in found:
         site = each.site
         carries = f"{site.what} carries {_shown(site, _OTHER[to])}"
+        errors += _unreadable(each, to)
         for reading in each.old:
             if reading.problem is not None:
-                message = f"{carries}: {reading.problem}"
-                errors.append(Diagnostic("sharding-unreadable", message, site.where))
-            elif reading.unsaid is not None:
+                continue
+            if reading.unsaid is not None:
                 message = f"{carries}: {_NAMES[to]} has no word for {reading.unsaid}"
                 errors.append(Diagnostic("sharding-no-counterpart", message, site.where))
             elif to == "shardy":
@@ -77,11 +81,27 @@ def problems(found: Iterable[Found], to: Dialect) -> list[Diagnostic]:
             else:
                 for loss in _lost(site, reading):
                     lost.setdefault(loss, []).append(site)
+        if to == "shardy" and each.old and sharding_ops.is_within(site.operation, _MANUAL):
+            message = f"{carries}, within {_MANUAL}: its devices are those of its free axes only"
+            errors.append(Diagnostic("sharding-no-counterpart", message, site.where))
         if not _agree(each):
             message = f"{site.what} carries {_shown(site, 'shardy')} and"
             message += f" {_shown(site, 'gspmd')}, which differ"
             errors.append(Diagnostic("sharding-differs", message, site.where))
     return [*errors, *(_loss(what, sites) for what, sites in lost.items())]
+
+
+def _unreadable(each: Found, to: Dialect) -> list[Diagnostic]:
+    """Errors for what the compiler does not take, in either dialect, where something is to go."""
+    site = each.site
+    found = [(_OTHER[to], reading.problem) for reading in each.old]
+    found += [(to, reading.problem) for reading in each.kept if each.old]
+    messages = dict.fromkeys(
+        f"{site.what} carries {_shown(site, dialect)}: {problem}"
+        for dialect, problem in found
+        if problem is not None
+    )
+    return [Diagnostic("sharding-unreadable", message, site.where) for message in messages]
 
 
 def _uneven(each: Found, reading: Read) -> list[Diagnostic]:

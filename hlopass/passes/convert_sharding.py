@@ -37,15 +37,19 @@ class ConvertSharding(Pass):
     def run(self, module: ir.Module, context: PassContext) -> bool:
         program = context.program
         found = sharding_rewrite.read(program, self.to)
-        stuck = list(filter(self._is_stuck, sharding_ops.operations(module)))
-        rest = self.to == "gspmd" and any(map(_is_shardys, sharding_ops.operations(module)))
+        operations = sharding_ops.operations(module)
+        if _round_trip(context, operations):
+            return False
+        stuck = list(filter(self._is_stuck, operations))
+        rest = self.to == "gspmd" and any(map(_is_shardys, operations))
         if not (stuck or rest or any(each.old for each in found)):
             return False
         before = len(context.diagnostics)
         why = f"has no counterpart in {'GSPMD' if self.to == 'gspmd' else 'Shardy'}"
         shown = sharding_ops.outermost(stuck)
         context.diagnostics += sharding_ops.findings(program, shown, "sharding-no-counterpart", why)
-        others = [each for each in found if each.site.operation not in stuck]
+        refused = set(stuck)
+        others = [each for each in found if each.site.operation not in refused]
         context.diagnostics += sharding_rewrite.problems(others, self.to)
         size = sharding_rewrite.devices(program, found)
         if isinstance(size, Diagnostic):
@@ -73,6 +77,16 @@ class ConvertSharding(Pass):
             known = (*sharding_ops.CONSTRAINTS, sharding_ops.CONSTANT, MESH)
             return operation.name.startswith("sdy.") and operation.name not in known
         return sharding_ops.call_target(operation) in sharding_ops.PER_DEVICE_CALLS
+
+
+def _round_trip(context: PassContext, operations: list[ir.Operation]) -> bool:
+    """Whether the program is in the form of Shardy's that only XLA reads, with findings."""
+    kept = list(filter(sharding_ops.in_round_trip_form, operations))
+    why = "has shardings in the form that Shardy keeps between compilations (xla.sdy.*)"
+    hint = "convert the program as it was before; strip-sharding removes them"
+    code = "sharding-round-trip"
+    context.diagnostics += sharding_ops.findings(context.program, kept, code, why, hint)
+    return bool(kept)
 
 
 def _is_shardys(operation: ir.Operation) -> bool:
