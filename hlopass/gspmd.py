@@ -80,6 +80,20 @@ def parse_gspmd(text: str | bytes, rank: int) -> ParsedTiles:
     return _assemble(items, rank)
 
 
+def is_tuple(data: bytes) -> bool:
+    """Whether a text is the sharding of several values: `{{replicated}, {maximal device=0}}`."""
+    return re.match(rb"\s*\{\s*[{}]", data) is not None
+
+
+def elements(data: bytes) -> list[bytes] | None:
+    """The shardings in that of several values; None for another text."""
+    text = _METADATA.sub("", data.decode(errors="replace")).strip()
+    found = re.fullmatch(r"\{\s*((?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*,?\s*)*)\}", text)
+    if found is None:
+        return None
+    return [each.encode() for each in re.findall(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}", found[1])]
+
+
 def write(tile: Sequence[int], sizes: Sequence[int], order: Sequence[int], partial: bool) -> str:
     """The text of a tiled sharding, as XLA prints it.
 

@@ -174,6 +174,17 @@ class Program:
         line = None if found is None else text.count("\n", 0, found.start()) + 1
         return Where(self.source.label, line)
 
+    def place(self, operation: ir.Operation) -> tuple[Where, str]:
+        """Where an operation stands in the source, and its function in words."""
+        function = operation
+        while function.name != "func.func" and function.parent is not None:
+            function = function.parent.operation
+        if function.name != "func.func":
+            return Where(self.source.label), "the module"
+        position = self._position(operation.location)
+        where = self.where_of(function) if position is None else Where(self.source.label, *position)
+        return where, f"function {quoted(name_of(function))}"
+
     def _argument(
         self, index: int, argument: ir.Value[ir.Type], attrs: dict[str, ir.Attribute]
     ) -> Value:

@@ -81,6 +81,31 @@ def parse_sdy(text: str) -> ParsedSdy | None:
     )
 
 
+def parse_per_value(text: str) -> tuple[str, ...]:
+    """The shardings in `#sdy.sharding_per_value<[...]>`, each as `#sdy.sharding` or its `<...>`."""
+    return tuple(found[0] for found in _SHARDING.finditer(text))
+
+
+def per_value(shardings: Iterable[str]) -> str:
+    """The attribute of an operation, with a sharding for each result."""
+    inside = ", ".join(each.removeprefix("#sdy.sharding") for each in shardings)
+    return f"#sdy.sharding_per_value<[{inside}]>"
+
+
+def write_sharding(mesh_name: str, dims: Iterable[ParsedDim]) -> str:
+    """A sharding over a named mesh: `#sdy.sharding<@mesh, [{"x":(1)2, ?}, {}]>`."""
+    written = ", ".join(map(_written, dims))
+    return f"#sdy.sharding<{symbol(mesh_name)}, [{written}]>"
+
+
+def _written(dim: ParsedDim) -> str:
+    parts = [
+        string(ref.name) + ("" if ref.size is None else f":({ref.pre}){ref.size}")
+        for ref in dim.axes
+    ]
+    return "{" + ", ".join([*parts, *["?"] * dim.open]) + "}"
+
+
 def dividing(names: Iterable[str], sizes: dict[str, int], size: int) -> tuple[AxisRef, ...]:
     """The axes over which Shardy splits a dimension of `size` at the edge of a program.
 

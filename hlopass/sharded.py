@@ -82,7 +82,10 @@ def shardy(text: str, value: Value, meshes: Mapping[str, Mesh]) -> Sharded:
     """Reads an `sdy.sharding` of an argument or result; `meshes` are the module's by name."""
     found = Sharded("shardy", text)
     parsed = parse_sdy(text)
-    problem = "it is no sharding" if parsed is None else _sdy_problem(parsed, value, meshes)
+    rank = None if value.shape is None else len(value.shape)
+    problem: str | None = "it is no sharding"
+    if parsed is not None:
+        problem = sdy_problem(parsed, rank, value.role, meshes)
     if parsed is None or problem is not None:
         return replace(found, problem=problem)
     mesh = None if parsed.mesh_name is None else meshes[parsed.mesh_name]
@@ -100,7 +103,9 @@ def shardy(text: str, value: Value, meshes: Mapping[str, Mesh]) -> Sharded:
     )
 
 
-def _sdy_problem(parsed: ParsedSdy, value: Value, meshes: Mapping[str, Mesh]) -> str | None:
+def sdy_problem(
+    parsed: ParsedSdy, rank: int | None, role: str, meshes: Mapping[str, Mesh]
+) -> str | None:
     """What Shardy's verifier would say of it when the program is compiled."""
     axes = parsed.mesh_axes
     if parsed.mesh_name is not None:
@@ -118,9 +123,8 @@ def _sdy_problem(parsed: ParsedSdy, value: Value, meshes: Mapping[str, Mesh]) ->
             if ref.name in used and ref.size is None:
                 return f"mesh axis {ref.name!r} is used twice"
             used.add(ref.name)
-    rank = None if value.shape is None else len(value.shape)
     if rank is not None and len(parsed.dims) != rank:
-        return f"it has {len(parsed.dims)} dimensions, and the {value.role} has {rank}"
+        return f"it has {len(parsed.dims)} dimensions, and the {role} has {rank}"
     return None
 
 

@@ -75,7 +75,7 @@ def write(
     """
     name = ""
     if dialect == "shardy" and any(s is not None for s in (*arguments.values(), *results.values())):
-        name, mesh = _named_mesh(program, mesh)
+        name, mesh = named_mesh(program, mesh)
         arguments, results = _over(mesh, arguments), _over(mesh, results)
     changed = _write(program, ARG_ATTRS, len(program.arguments), arguments, dialect, name)
     changed |= _write(program, RESULT_ATTRS, len(program.results), results, dialect, name)
@@ -157,7 +157,7 @@ def count(module: ir.Module, name: str, number: int) -> None:
         module.operation.attributes[name] = ir.IntegerAttr.get(kind, number)
 
 
-def _named_mesh(program: Program, mesh: Mesh) -> tuple[str, Mesh]:
+def named_mesh(program: Program, mesh: Mesh) -> tuple[str, Mesh]:
     """The name of a mesh in the module, and the mesh as it is there; added where there is none.
 
     Shardy takes two meshes of other axes for two sets of devices: where the module has one
@@ -169,6 +169,12 @@ def _named_mesh(program: Program, mesh: Mesh) -> tuple[str, Mesh]:
     for name in (*equal, *alike):
         return name, known[name]
     name = free_symbol(program.module, "mesh")
+    add_mesh(program, name, mesh)
+    return name, mesh
+
+
+def add_mesh(program: Program, name: str, mesh: Mesh) -> None:
+    """Puts a mesh at the top of the module."""
     with program.context, ir.Location.unknown():
         ir.Operation.create(
             MESH,
@@ -178,7 +184,6 @@ def _named_mesh(program: Program, mesh: Mesh) -> tuple[str, Mesh]:
             },
             ip=ir.InsertionPoint.at_block_begin(program.module.body),
         )
-    return name, mesh
 
 
 def _drop_unused_meshes(module: ir.Module) -> None:

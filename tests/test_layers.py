@@ -28,10 +28,13 @@ MLIR = {
     "pipeline.py",
     "program.py",
     "sharding_attrs.py",
+    "sharding_ops.py",
+    "sharding_rewrite.py",
 }
 """Files that may know MLIR, beside formats/, passes/ and proof/."""
 
 PURE = {
+    "common_mesh.py",
     "config_file.py",
     "diagnostics.py",
     "donation.py",
@@ -44,6 +47,7 @@ PURE = {
     "shard_entry.py",
     "sharded.py",
     "sharding_checks.py",
+    "sharding_convert.py",
     "sharding_plan.py",
     "shard_picture.py",
     "shard_resolve.py",
