@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from hlopass.diagnostics import Where
 from hlopass.values import Value, fits
@@ -12,8 +13,7 @@ Kind = Literal["alias", "donor"]
 Origin = Literal["explicit", "frontend", "names", "dataflow"]
 
 
-@dataclass(frozen=True)
-class Donation:
+class Donation(msgspec.Struct, frozen=True):
     """One argument whose buffer is given away: to `result`, or for XLA to use (a donor).
 
     `chosen`: the result was found by pairing, not named.

@@ -22,12 +22,13 @@ def read(program: Program) -> list[Donation]:
     table = alias_table.read(program)
     found = dict(table.donations)
     for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
-        if not attrs or argument.index in found or malformed(argument, attrs) is not None:
+        alias, donor = attrs.get(ALIAS), attrs.get(DONOR)
+        if argument.index in found or (alias is None) == (donor is None):
             continue
-        result = alias_index(attrs.get(ALIAS))
+        result = alias_index(alias)
         if result is not None and result < len(program.results) and not table:
             found[argument.index] = Donation(argument, program.results[result], "alias", "frontend")
-        elif DONOR in attrs and ir.BoolAttr(attrs[DONOR]).value:
+        elif isinstance(donor, ir.BoolAttr) and ir.BoolAttr(donor).value:
             found[argument.index] = Donation(argument, None, "donor", "frontend")
     return [found[index] for index in sorted(found)]
 
@@ -47,6 +48,8 @@ def malformed(argument: Value, attrs: dict[str, ir.Attribute]) -> Diagnostic | N
     `false` included, and ignores other kinds in silence (mlir_hlo_to_hlo.cc).
     """
     alias, donor = attrs.get(ALIAS), attrs.get(DONOR)
+    if alias is None and donor is None:
+        return None
     if alias is not None and donor is not None:
         message = f"{argument} carries both {ALIAS} and {DONOR}"
         return _finding("donation-both", message, argument, "keep one: XLA refuses both")

@@ -8,7 +8,9 @@ that nobody asked for by name, or that are optional, may be left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from hlopass import donation_attrs, formats
 from hlopass.dataflow import analyse
@@ -157,7 +159,7 @@ def _outcome(
 ) -> Measured:
     pairs = candidates[chosen]
     kept = tuple(
-        replace(each, result=results[pairs[each.argument.index]]) if each.result else each
+        structs.replace(each, result=results[pairs[each.argument.index]]) if each.result else each
         for each in donations
         if each.argument.index in pairs
     )

@@ -127,18 +127,19 @@ class FlowPairing:
         everything = sum(1 << index for index in places)
         found: dict[int, int] = {}
         for row, argument in enumerate(arguments):
-            ranked = [
-                (self._copies(argument, results[at]), *_likeness(argument, row, results[at], at))
+            copies = {
+                at: self._copies(argument, results[at])
                 for index in self.reuse.mates[argument.index]
                 if (at := places.get(index)) is not None
-            ]
-            copies, *_, at = min(ranked, default=(2, 0))
-            if copies > 1:
+            }
+            least = min(copies.values(), default=2)
+            if least > 1:
                 return None
+            best = [at for at, count in copies.items() if count == least]
             better = argument.index in optional or self.reuse.may_serve(argument.index, everything)
-            if copies == 1 and better:
+            if least == 1 and better:
                 return None
-            found[argument.index] = results[at].index
+            found[argument.index] = results[_likest(argument, row, results, best)].index
         return found if len(set(found.values())) == len(found) else None
 
     def _allowed(self, argument: Value, result: Value) -> bool:
@@ -229,10 +230,17 @@ def _is_updated(reuse: Reuse, argument: Value, results: Sequence[Value]) -> bool
     )
 
 
-def _likeness(argument: Value, row: int, result: Value, column: int) -> tuple[bool, bool, int, int]:
-    """What breaks ties, the smaller the better: name, type and order; and the column."""
-    other_name = not names.agree(argument.name, result.name)
-    return other_name, argument.type != result.type, abs(column - row), column
+def _likest(argument: Value, row: int, results: Sequence[Value], columns: Sequence[int]) -> int:
+    """Of results that are equally good, by their columns, the one of like name, type and order."""
+    if len(columns) == 1:
+        return columns[0]
+
+    def unlikeness(column: int) -> tuple[bool, bool, int, int]:
+        result = results[column]
+        other_name = not names.agree(argument.name, result.name)
+        return other_name, argument.type != result.type, abs(column - row), column
+
+    return min(columns, key=unlikeness)
 
 
 def _groups(

@@ -7,7 +7,9 @@ what names or data flow add; at last, results for those that name none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from hlopass import names
 from hlopass.diagnostics import Diagnostic
@@ -80,7 +82,7 @@ class Planner:
             if self.automatic == "off":
                 self.plan.cleared.append(donation.argument)
             elif self.automatic == "repair":
-                self.donations[index] = replace(donation, kind="alias", result=None)
+                self.donations[index] = structs.replace(donation, kind="alias", result=None)
             elif winner is None or winner.origin == "frontend":
                 self.donations[index] = donation
             else:
@@ -137,14 +139,14 @@ class Planner:
         index = donation.argument.index
         if index in pairs.results:
             result = self.results[pairs.results[index]]
-            self.donations[index] = replace(donation, result=result, chosen=True)
+            self.donations[index] = structs.replace(donation, result=result, chosen=True)
             return
         del self.donations[index]
         if index in pairs.left:
             self.plan.left[index] = pairs.left[index]
             self.skipped.append((donation, _left_alone(donation, pairs.left[index])))
         elif donation.origin == "frontend" and index in self.donors:
-            self.donations[index] = replace(donation, kind="donor")
+            self.donations[index] = structs.replace(donation, kind="donor")
         else:
             taken = [*pairs.results.values(), *self._taken()]
             finding = self._no_result(donation, taken)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from msgspec import structs
+
 from hlopass.layout import (
     Mesh,
     ParsedSdy,
@@ -161,8 +163,8 @@ def with_shards(values: tuple[Value, ...], shardings: Mapping[int, Sharded]) -> 
 
 def _with_shard(value: Value, sharding: Sharded | None) -> Value:
     if sharding is None or (sharding.open and sharding.is_replicated):
-        return replace(value, open=value.role == "result")
+        return structs.replace(value, open=value.role == "result")
     if value.shape is None or value.bytes is None or sharding.is_replicated:
-        return replace(value, uneven=bool(sharding.uneven))
+        return structs.replace(value, uneven=bool(sharding.uneven))
     size = sharding.shard_bytes(value.shape, value.bytes)
-    return replace(value, shard_bytes=size, uneven=bool(sharding.uneven))
+    return structs.replace(value, shard_bytes=size, uneven=bool(sharding.uneven))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where, nearest_or_list, quoted
 
@@ -15,8 +17,7 @@ _MOST_DIGITS = 4000
 Role = Literal["argument", "result"]
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(msgspec.Struct, frozen=True):
     """An argument or a result of the entry function.
 
     `bytes` is what XLA allocates for it (sub-byte elements are packed), None where that is
@@ -36,7 +37,7 @@ class Value:
     obstacle: str | None = None
     internal: str | None = None
     memory_kind: str | None = None
-    where: Where | None = field(default=None, compare=False)
+    where: Where | None = None
     shard_bytes: int | None = None
     open: bool = False
     uneven: bool = False

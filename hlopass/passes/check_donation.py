@@ -51,8 +51,7 @@ def check(program: Program) -> list[Diagnostic]:
     """Everything wrong with a program's donation attributes, errors and warnings."""
     donations = donation_attrs.read(program)
     return [
-        *_malformed(program),
-        *_out_of_range(program),
+        *_by_themselves(program),
         *(finding for each in donations if (finding := _impossible(each)) is not None),
         *_shared_results(donations),
         *_module_level(program, alias_table.read(program)),
@@ -60,24 +59,20 @@ def check(program: Program) -> list[Diagnostic]:
     ]
 
 
-def _malformed(program: Program) -> Iterator[Diagnostic]:
+def _by_themselves(program: Program) -> Iterator[Diagnostic]:
+    """Malformed attributes, and those that name a result which is not there."""
+    count = len(program.results)
+    legal = {0: "there are no results", 1: "the only result is 0"}
     for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
         finding = donation_attrs.malformed(argument, attrs)
         if finding is not None:
             yield finding
-
-
-def _out_of_range(program: Program) -> Iterator[Diagnostic]:
-    count = len(program.results)
-    legal = {0: "there are no results", 1: "the only result is 0"}
-    for argument, attrs in zip(program.arguments, program.argument_attributes(), strict=True):
-        if ALIAS not in attrs or donation_attrs.malformed(argument, attrs) is not None:
-            continue
-        index = ir.IntegerAttr(attrs[ALIAS]).value
-        if index >= count:
-            shown = legal.get(count, f"results are 0 to {count - 1}")
-            message = f"{argument} carries {ALIAS} = {index}, but {shown}"
-            yield Diagnostic("alias-out-of-range", message, argument.where)
+        elif ALIAS in attrs:
+            index = ir.IntegerAttr(attrs[ALIAS]).value
+            if index >= count:
+                shown = legal.get(count, f"results are 0 to {count - 1}")
+                message = f"{argument} carries {ALIAS} = {index}, but {shown}"
+                yield Diagnostic("alias-out-of-range", message, argument.where)
 
 
 def _impossible(each: Donation) -> Diagnostic | None:
