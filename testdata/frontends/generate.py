@@ -57,7 +57,7 @@ class Sizes(NamedTuple):
     hidden: int = 256
     vocabulary: int = 256
     length: int = 32
-    batch: int = 4
+    batch: int = 8
 
 
 # Transformer
