@@ -5,6 +5,7 @@ Nothing here prints or exits. Errors are HlopassError with `.diagnostics`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -232,6 +233,16 @@ def _check_option(name: str, value: object, legal: tuple[object, ...]) -> None:
         raise UsageError(Diagnostic("usage", message, help=nearest_or_list(str(value), words)))
 
 
+def _check_numbers(devices: int | None, tolerance: float | None) -> None:
+    if devices is not None and (isinstance(devices, bool) or devices < 1):
+        message = f"cannot verify on {devices!r} devices"
+        raise UsageError(Diagnostic("usage", message, help="legal: an integer of at least 1"))
+    if tolerance is not None and not 0 <= tolerance < math.inf:
+        message = f"cannot tolerate a difference of {tolerance!r}"
+        hint = "legal: a share of a result's largest element, 0 or more"
+        raise UsageError(Diagnostic("usage", message, help=hint))
+
+
 def _donations(context: PassContext) -> tuple[Donation, ...]:
     """The donations that the program now carries, with who asked for them."""
     planned = {each.argument.index: each for each in context.donations}
@@ -251,6 +262,8 @@ def verify(
     mode: Literal["compile", "run"] = "run",
     entry: str | None = None,
     seed: int = 0,
+    devices: int | None = None,
+    tolerance: float | None = None,
     timeout: float | None = None,
     label: str | None = None,
     progress: Callable[[str], None] | None = None,
@@ -259,6 +272,10 @@ def verify(
 
     It happens in a child process. `source`: as for `rewrite`, or what `rewrite` returned.
     `require`: the share of the donated bytes that must be reused, "all", "none" or "95%".
+    `devices`: how many the CPU is divided into; as many as the program is for by default, and 1
+    verifies it unsplit. A sharded program is compared with itself on one device: results that
+    something is reduced for may differ by `tolerance` times their largest element (by default
+    the square root of their type's epsilon), others by nothing.
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
@@ -267,6 +284,7 @@ def verify(
     from hlopass.proof.run import observe
 
     _check_option("mode", mode, ("compile", "run"))
+    _check_numbers(devices, tolerance)
     required = verdict.requirements(require, max_copies, max_temp_bytes)
     asked: tuple[Donation, ...] = ()
     if isinstance(source, Rewritten):
@@ -275,7 +293,7 @@ def verify(
         entry = entry or source.program.entry_name
     else:
         raw, label = bytes_of(source, label)
-    job = Job(label, entry, mode, seed)
+    job = Job(label, entry, mode, seed, devices=devices, tolerance=tolerance)
     observation = observe(raw, job, timeout, progress)
     report, diagnostics = verdict.judge(observation, required, asked, label)
     if not isinstance(source, Rewritten):

@@ -56,6 +56,15 @@ def _MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
     return sizes(count(command))
 
 
+_TOLERANCE = click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    metavar="X",
+    help="How far results on several devices may be from those on one: a share of the largest "
+    "element; by default the square root of the type's epsilon.",
+)
+
+
 def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     """The options of what a proof must show."""
     copies = click.option(
@@ -119,6 +128,7 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
 @_REPORT
 @_SEED
 @_TIMEOUT
+@_TOLERANCE
 @_requirements
 def rewrite(
     source: str,
@@ -128,6 +138,7 @@ def rewrite(
     emit: Any,
     report: str | None,
     seed: int,
+    tolerance: float | None,
     require: str,
     max_copies: int | None,
     max_temp_bytes: int | None,
@@ -157,6 +168,7 @@ def rewrite(
                 max_temp_bytes=max_temp_bytes,
                 mode=mode,
                 seed=seed,
+                tolerance=tolerance,
                 timeout=options["timeout"],
                 progress=progress,
             )
@@ -198,6 +210,13 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
 @_REPORT
 @_SEED
 @_TIMEOUT
+@click.option(
+    "--devices",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="CPU devices to verify on; as many as IN is for by default, 1 verifies it unsplit.",
+)
+@_TOLERANCE
 def verify(
     source: str, compile_only: bool, as_json: bool, report: str | None, **options: Any
 ) -> None:

@@ -94,6 +94,16 @@ def hlo_module_text(module: Any) -> str:
     return str(module.to_string())
 
 
+def hlo_shardings(executable: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """How an executable's parameters and results are split, in XLA's words; empty if not at all."""
+    from jaxlib import xla_client
+
+    def texts(found: Any) -> tuple[str, ...]:
+        return tuple(str(xla_client.HloSharding.from_proto(each)) for each in found or ())
+
+    return texts(executable.get_parameter_shardings()), texts(executable.get_output_shardings())
+
+
 def registered_custom_calls() -> frozenset[str]:
     """The custom call targets that Python packages registered for the CPU.
 

@@ -87,6 +87,56 @@ class ReportedDiagnostic(Struct, frozen=True):
     snippet: str | None = None
 
 
+class ReportedSharding(Struct, frozen=True):
+    """How an argument or a result, by index, is split over the devices.
+
+    `asked`: as the program has it, `?` for what it leaves open; None where it says nothing.
+    `obtained`: as it was compiled. Both are over the mesh's axes, as a spec has them, where
+    those can say it; otherwise in XLA's words. `as_asked`: whether the blocks lie where they
+    should, and are split further only where that is open; None where nothing was asked.
+    `uneven`: the axes do not divide it, which XLA answers with padding or fewer blocks.
+    """
+
+    asked: str | None
+    obtained: str
+    argument: int | None = None
+    result: int | None = None
+    name: str | None = None
+    as_asked: bool | None = None
+    uneven: bool = False
+
+
+class Collective(Struct, frozen=True):
+    """What devices exchange, by kind as in HLO (`all-reduce`).
+
+    `count`: instructions in all computations. `bytes`: of their results on one device, each
+    loop gone through once.
+    """
+
+    kind: str
+    count: int
+    bytes: int
+
+
+class Unsharded(Struct, frozen=True):
+    """A sharded program held against itself on one device, unsplit.
+
+    `footprint`: of the undonated program there, in bytes. `equal`: whether each result agrees:
+    bit for bit where nothing is reduced on the way to it, otherwise within `tolerance` times its
+    largest element. `exact`: how many are equal bit for bit. `largest`: the largest difference
+    of the others, as a share of the largest element; `tolerance` is that of the same result.
+    `reason`: why there is nothing to compare.
+    """
+
+    footprint: int | None = None
+    equal: bool | None = None
+    exact: int | None = None
+    results: int | None = None
+    largest: float | None = None
+    tolerance: float | None = None
+    reason: str | None = None
+
+
 class Candidate(Struct, frozen=True):
     """A set of donations that was compiled to compare: copies, and bytes."""
 
@@ -102,9 +152,10 @@ class Report(Struct, frozen=True):
     """A whole report. What only a run can tell is None without one.
 
     `ok`: nothing that was required is missing. `footprint` is argument + output - alias +
-    temp, as XLA's own peak figure leaves temp out. `copies` counts copy instructions in the
-    optimized HLO. `results_equal`: bit for bit, with and without donation. `candidates`:
-    what `--pairing measured` compiled.
+    temp, as XLA's own peak figure leaves temp out; it and `temp_bytes` are those of one device.
+    `copies` counts copy instructions in the optimized HLO. `results_equal`: bit for bit, with
+    and without donation. `shardings`, `collectives`, `unsharded`: of a program on several
+    devices. `candidates`: what `--pairing measured` compiled.
     """
 
     ok: bool
@@ -119,6 +170,9 @@ class Report(Struct, frozen=True):
     reused_bytes: int | None = None
     donated_bytes: int = 0
     results_equal: bool | None = None
+    shardings: tuple[ReportedSharding, ...] = ()
+    collectives: tuple[Collective, ...] = ()
+    unsharded: Unsharded | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
     candidates: tuple[Candidate, ...] = ()
 

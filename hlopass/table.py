@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from hlopass.report import Argument, Inspected, Inspection, Report, ReportedDonation
+from hlopass.report import Argument, Inspected, Inspection, Report, ReportedDonation, ReportedSharding
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +22,8 @@ def print_proof(report: Report, file: TextIO) -> None:
     console = _console(file)
     if report.donations:
         _print_table(_donations(report.donations), console)
+    if report.shardings:
+        _print_table(_shardings(report.shardings), console)
     for line in summary(report):
         console.print(line, markup=False, soft_wrap=True)
 
@@ -36,6 +38,25 @@ def _donations(donations: tuple[ReportedDonation, ...]) -> Table:
         row = [str(argument.index), name, argument.type, _bytes(argument), _result(donation)]
         rows.append([*row, donation.verdict, *([_reason(donation)] if reasons else [])])
     return _table([*columns, *(["reason"] if reasons else [])], rows)
+
+
+def _shardings(shardings: tuple[ReportedSharding, ...]) -> Table:
+    """How often each sharding was asked and obtained; what was not obtained comes first."""
+    groups: dict[tuple[str, str, str], list[ReportedSharding]] = {}
+    for each in sorted(shardings, key=lambda each: each.as_asked is not False):
+        verdict = "" if each.as_asked is not False else "uneven" if each.uneven else "no"
+        groups.setdefault((each.asked or "(open)", each.obtained, verdict), []).append(each)
+    wrong = any(verdict for _, _, verdict in groups)
+    columns = ["asked", "obtained", *(["as asked"] if wrong else []), "of", "such as"]
+    rows = []
+    for (asked, obtained, verdict), found in groups.items():
+        arguments = sum(each.argument is not None for each in found)
+        counts = ((arguments, "argument"), (len(found) - arguments, "result"))
+        of = ", ".join(counted(count, noun) for count, noun in counts if count)
+        first = found[0]
+        such = first.name or f"{counts[arguments == 0][1]} {first.argument or first.result or 0}"
+        rows.append([asked, obtained, *([verdict] if wrong else []), of, such])
+    return _table(columns, rows)
 
 
 def _reason(donation: ReportedDonation) -> str:
@@ -142,6 +163,12 @@ def _console(file: TextIO) -> Console:
 
 def summary(report: Report) -> Iterator[str]:
     """The figures of a report in sentences, one a line."""
+    yield from _of_donations(report)
+    if report.devices > 1:
+        yield from _of_devices(report)
+
+
+def _of_donations(report: Report) -> Iterator[str]:
     count = len(report.donations)
     if not count:
         return
@@ -152,11 +179,13 @@ def summary(report: Report) -> Iterator[str]:
         yield (
             f"{reused} of {counted(count, 'donated argument')} reused: "
             f"{report.reused_bytes:,} of {report.donated_bytes:,} bytes"
+            + (f", on all {report.devices} devices" if report.devices > 1 and reused else "")
         )
     if report.footprint is not None:
         without, with_ = report.footprint.without, report.footprint.with_
         change = f"saves {without - with_:,}" if with_ <= without else f"{with_ - without:,} more"
-        yield f"footprint {without:,} bytes without donation, {with_:,} with it: {change}"
+        each = " on each device" if report.devices > 1 else ""
+        yield f"footprint {without:,} bytes without donation, {with_:,} with it: {change}{each}"
     if report.copies is not None and report.temp_bytes is not None:
         yield (
             f"copies {report.copies.without} without donation, {report.copies.with_} with it; "
@@ -165,3 +194,23 @@ def summary(report: Report) -> Iterator[str]:
     if report.results_equal is not None:
         equal = "equal bit for bit" if report.results_equal else "NOT equal"
         yield f"results with and without donation are {equal}"
+
+
+def _of_devices(report: Report) -> Iterator[str]:
+    """What a sharded program's devices exchange, and how it compares with one device."""
+    exchanged = [
+        f"{each.kind} {each.count} times ({each.bytes:,} bytes)" for each in report.collectives
+    ]
+    yield "each device takes part in: " + (", ".join(exchanged) or "no collectives")
+    against = report.unsharded
+    if against is None or against.footprint is None:
+        return
+    yield f"footprint {against.footprint:,} bytes on one device, without sharding and donation"
+    if against.equal is not None and against.results is not None:
+        equal = "agree" if against.equal else "do NOT agree"
+        line = f"results on {report.devices} devices and on one {equal}: {against.exact} of "
+        line += f"{against.results} bit for bit"
+        if against.exact != against.results:
+            line += f", the others to {against.largest:.1e} of their largest element"
+            line += f" ({against.tolerance:.1e} allowed)"
+        yield line

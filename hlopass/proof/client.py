@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hlopass.diagnostics import HlopassError
 from hlopass.jaxlib_compat import registered_custom_calls
 from hlopass.proof.refusal import refusal
+
+if TYPE_CHECKING:
+    from hlopass.proof.partition import Partitioning
 
 Targets = Callable[[], Sequence[str]]
 
@@ -43,8 +46,14 @@ def refused(verb: str, label: str, targets: Targets = tuple) -> Iterator[None]:
         raise HlopassError(refusal(str(error), verb, label, missing)) from None
 
 
-def compile_module(client: Any, bytecode: bytes, label: str, targets: Targets = tuple) -> Any:
-    """Compiles a module for the client's first device; returns the loaded executable.
+def compile_module(
+    client: Any,
+    bytecode: bytes,
+    label: str,
+    targets: Targets = tuple,
+    partitioning: Partitioning | None = None,
+) -> Any:
+    """Compiles a module for the client's first device, or the first few; the loaded executable.
 
     `targets` gives the module's custom call targets, should XLA lack one. Raises
     HlopassError where XLA refuses the module.
@@ -53,9 +62,28 @@ def compile_module(client: Any, bytecode: bytes, label: str, targets: Targets = 
     from jaxlib._jax import DeviceList
 
     options = xla_client.CompileOptions()
-    devices = DeviceList(tuple(client.local_devices()[:1]))
+    count = 1
+    if partitioning is not None:
+        count = partitioning.devices
+        _partition(options, partitioning)
+    devices = DeviceList(tuple(client.local_devices()[:count]))
     with refused("compile", label, targets):
         return client.compile_and_load(bytecode, devices, options)
+
+
+def _partition(options: Any, asked: Partitioning) -> None:
+    """Has a program split over devices, with the options that `jax.jit` gives."""
+    from jaxlib import xla_client
+
+    build = options.executable_build_options
+    options.num_replicas = build.num_replicas = 1
+    options.num_partitions = build.num_partitions = asked.devices
+    build.use_spmd_partitioning = True
+    build.use_shardy_partitioner = asked.shardy
+    build.allow_spmd_sharding_propagation_to_parameters = list(asked.open_arguments)
+    build.allow_spmd_sharding_propagation_to_output = list(asked.open_results)
+    order = np.arange(asked.devices).reshape(1, asked.devices)
+    build.device_assignment = xla_client.DeviceAssignment.create(order)
 
 
 def parameter_layouts(executable: Any) -> list[tuple[int, ...]] | None:
@@ -78,19 +106,27 @@ def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:
 
     Raises HlopassError where the run fails.
     """
+    return [shards[0] for shards in run_sharded(executable, inputs, label)]
+
+
+def run_sharded(executable: Any, inputs: list[Any], label: str) -> list[list[Any]]:
+    """Runs on all its devices; returns for each result what each device holds, finished.
+
+    Raises HlopassError where the run fails.
+    """
     import jax
 
     with refused("run", label):
         results = executable.execute_sharded(inputs).disassemble_into_single_device_arrays()
-        return list(jax.block_until_ready([shards[0] for shards in results]))
+        return [list(shards) for shards in jax.block_until_ready(results)]
 
 
-def fetch(results: list[Any], label: str) -> list[np.ndarray[Any, Any]]:
-    """The results on the host; a token, which has no data, as an array without elements.
+def fetch(shards: Sequence[Any], label: str) -> list[np.ndarray[Any, Any]]:
+    """What devices hold, on the host; a token, which has no data, as an array without elements.
 
     Raises HlopassError where one cannot be read.
     """
     with refused("read the results of", label):
         return [
-            np.asarray(each) if each.size else np.zeros(each.shape, each.dtype) for each in results
+            np.asarray(each) if each.size else np.zeros(each.shape, each.dtype) for each in shards
         ]

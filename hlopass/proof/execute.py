@@ -1,44 +1,51 @@
-"""Runs a program with and without its donations, and gathers the evidence."""
+"""Compiles and runs a program with and without its donations, and gathers the evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from hlopass import donation_attrs, fingerprint, formats
 from hlopass.dataflow import analyse
-from hlopass.diagnostics import HlopassError
+from hlopass.diagnostics import Diagnostic, HlopassError
 from hlopass.donation import Donation
 from hlopass.passes.check_donation import check
 from hlopass.program import Program
-from hlopass.proof import evidence, inputs, prepare
-from hlopass.proof.client import (
-    compile_module,
-    cpu_client,
-    fetch,
-    parameter_layouts,
-    refused,
-    run_executable,
-)
-from hlopass.proof.difference import Array, first_difference
-from hlopass.proof.evidence import Compiled
-from hlopass.proof.observation import Difference, Job, Observation, Observed
+from hlopass.proof import evidence, inputs, obtained, partition, prepare, runs, unsharded
+from hlopass.proof.client import compile_module, cpu_client
+from hlopass.proof.difference import Array
+from hlopass.proof.observation import Difference, Job, Observation
+from hlopass.proof.partition import Partitioning
 from hlopass.proof.refusal import custom_call_targets
-from hlopass.report import Argument, Evidence, Pair, Reason, Result, reported
-
-Stage = Callable[[str], None]
+from hlopass.proof.runs import Executable, Runs, Stage
+from hlopass.reductions import unreduced
+from hlopass.report import Pair, Reason, Unsharded, reported
+from hlopass.reuse import Reuse
 
 
 @dataclass(frozen=True)
-class _Runs:
-    """What running showed: each donation with its facts, and where the results differ."""
+class _Work:
+    """A program that was read, and all that is compiled of it, as bytecode.
 
-    observed: list[Observed]
-    difference: Difference | None
-    repeatable: bool | None
+    `plain` is without donation; `single` without sharding too, for one device, or None where
+    that is the same as `plain`, or where `stuck` says why there is none.
+    """
+
+    program: Program
+    devices: int
+    found: list[Diagnostic]
+    fingerprint: str
+    donations: list[Donation]
+    reuse: Reuse
+    asked: obtained.Asked
+    partitioning: Partitioning | None
+    donated: bytes
+    plain: bytes
+    single: bytes | None = None
+    stuck: str | None = None
 
 
 def observe(job: Job, data: bytes, stage: Stage) -> Observation:
@@ -47,141 +54,152 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     `stage` is told what begins. Raises HlopassError where the module cannot be compiled.
     """
     stage("reading the module")
-    program = formats.read(data, job.label, job.entry)
-    found = [*program.warnings, *check(program), *prepare.tuples(program)]
-    found += prepare.partitions(program)
-    if any(each.severity == "error" for each in found):
-        raise HlopassError(found)
+    program, devices, found = _read(job, data)
     if job.mode == "run":
         stage("making up the inputs")
     arrays = inputs.make(program.arguments, job.seed, job.label) if job.mode == "run" else []
     stage("looking at the donations")
-    printed = fingerprint.of(program)
-    donations = donation_attrs.read(program)
-    costs = _costs(program, donations)
-    prepare.as_main(program)
-    with_donation = formats.write(program, "bytecode")
-    donation_attrs.strip(program)
-    without_donation = formats.write(program, "bytecode")
+    work = _prepared(program, devices, found)
     stage("starting the runtime")
-    client = cpu_client(job.devices)
-
-    def compiled(bytecode: bytes) -> Any:
-        return compile_module(
-            client, bytecode, job.label, lambda: custom_call_targets(str(program.module))
-        )
-
+    client = cpu_client(devices)
     stage("compiling without donation")
-    plain = compiled(without_donation)
+    plain = _compiled(client, work, work.plain)
     stage("compiling with donation")
-    donated = compiled(with_donation) if donations else plain
-    without, with_ = evidence.read(plain), evidence.read(donated)
-    runs = _Runs([_observed(each, with_) for each in donations], None, None)
+    donated = _compiled(client, work, work.donated) if work.donations else plain
+    single = None
+    if work.single is not None:
+        stage("compiling for one device")
+        single = _compiled(client, replace(work, partitioning=None, devices=1), work.single)
+    ran = Runs([runs.observed(each, donated.facts) for each in work.donations])
     if job.mode == "run":
-        prepare.transfers(without.transfers, job.label)
-        prepare.custom_calls(without.custom_calls, job.label)
-        runs = _run_both(program, (plain, donated), donations, arrays, with_, stage)
+        prepare.transfers(plain.facts.transfers, job.label)
+        prepare.custom_calls(plain.facts.custom_calls, job.label)
+        ran = runs.run_both(
+            program.results, plain, donated, work.donations, arrays, job.label, stage
+        )
+    against, difference = _against_one(work, job, single, arrays, ran.results, stage)
+    return _observation(job, work, plain, donated, ran, against, difference)
+
+
+def _read(job: Job, data: bytes) -> tuple[Program, int, list[Diagnostic]]:
+    """The program, for how many devices it is compiled, and warnings."""
+    program = formats.read(data, job.label, job.entry)
+    found = [*program.warnings, *check(program), *prepare.tuples(program)]
+    if any(each.severity == "error" for each in found):
+        raise HlopassError(found)
+    devices, warned = partition.devices(program, job.devices)
+    return program, devices, [*found, *warned]
+
+
+def _prepared(program: Program, devices: int, found: list[Diagnostic]) -> _Work:
+    """Takes from a program what is to be known of it, and makes the modules to compile."""
+    printed, asked = fingerprint.of(program), obtained.asked(program)
+    if devices == 1 < partition.own(program):
+        stuck = partition.strip(program)
+        if stuck:
+            raise HlopassError(stuck)
+    donations, reuse = donation_attrs.read(program), analyse(program)
+    prepare.as_main(program)
+    partitioning = partition.partitioning(program, devices)
+    donated = formats.write(program, "bytecode")
+    donation_attrs.strip(program)
+    plain = formats.write(program, "bytecode")
+    work = _Work(
+        program, devices, found, printed, donations, reuse, asked, partitioning, donated, plain
+    )
+    if devices == 1:
+        return work
+    stuck = partition.strip(program)
+    if stuck:
+        return replace(work, stuck=stuck[0].message)
+    return replace(work, single=formats.write(program, "bytecode"))
+
+
+def _compiled(client: Any, work: _Work, bytecode: bytes) -> Executable:
+    program = work.program
+    loaded = compile_module(
+        client,
+        bytecode,
+        program.source.label,
+        lambda: custom_call_targets(str(program.module)),
+        work.partitioning,
+    )
+    facts = evidence.read(loaded)
+    return Executable(
+        loaded,
+        facts,
+        work.devices,
+        obtained.tiles(program.arguments, facts.arguments),
+        obtained.tiles(program.results, facts.results),
+    )
+
+
+def _against_one(
+    work: _Work,
+    job: Job,
+    single: Executable | None,
+    arrays: list[Array],
+    results: Sequence[Array],
+    stage: Stage,
+) -> tuple[Unsharded | None, Difference | None]:
+    """How a sharded program compares with itself on one device; None where it is on one."""
+    if single is None:
+        return (None if work.stuck is None else Unsharded(reason=work.stuck)), None
+    footprint = single.facts.footprint
+    if job.mode == "compile":
+        return Unsharded(footprint=footprint), None
+    stage("running on one device")
+    expected = runs.run(single, work.program.results, arrays, job.label)
+    alone = unreduced(work.reuse.graph)
+    found, difference = unsharded.compare(
+        work.program.results, expected, results, alone, job.tolerance
+    )
+    return msgspec.structs.replace(found, footprint=footprint), difference
+
+
+def _observation(
+    job: Job,
+    work: _Work,
+    plain: Executable,
+    donated: Executable,
+    ran: Runs,
+    against: Unsharded | None,
+    difference: Difference | None,
+) -> Observation:
+    costs = _costs(work.donations, work.reuse)
+    without, with_ = plain.facts, donated.facts
+    sharded = work.partitioning is not None
     return Observation(
-        fingerprint=printed,
+        fingerprint=work.fingerprint,
         platform=job.platform,
-        devices=job.devices,
+        devices=work.devices,
         mode=job.mode,
         donations=tuple(
             msgspec.structs.replace(each, cost=costs.get(each.argument.index))
-            for each in runs.observed
+            for each in ran.observed
         ),
         copies=Pair(without.copies, with_.copies),
         temp_bytes=Pair(without.temp_bytes, with_.temp_bytes),
         footprint=Pair(without.footprint, with_.footprint),
-        results_equal=None if job.mode == "compile" else runs.difference is None,
-        difference=runs.difference,
-        repeatable=runs.repeatable,
-        warnings=tuple(reported(each) for each in found),
+        results_equal=None if job.mode == "compile" else ran.difference is None,
+        difference=ran.difference,
+        repeatable=ran.repeatable,
+        shardings=obtained.shardings(work.asked, with_) if sharded else (),
+        collectives=with_.collectives if sharded else (),
+        unsharded=against,
+        unsharded_difference=difference,
+        random=prepare.draws_numbers(work.program),
+        warnings=tuple(reported(each) for each in work.found),
     )
 
 
-def _costs(program: Program, donations: list[Donation]) -> dict[int, Reason]:
+def _costs(donations: list[Donation], reuse: Reuse) -> dict[int, Reason]:
     """For each alias whose reuse costs a copy, why."""
-    aliases = [each for each in donations if each.result is not None]
-    if not aliases:
-        return {}
-    reuse = analyse(program)
     found = {}
-    for each in aliases:
-        conflict = reuse.conflict(each.argument.index, each.result.index) if each.result else None
+    for each in donations:
+        if each.result is None:
+            continue
+        conflict = reuse.conflict(each.argument.index, each.result.index)
         if conflict is not None:
             found[each.argument.index] = Reason(conflict.code, str(conflict))
     return found
-
-
-def _observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
-    """A donation with what the alias table says of it, and what a run showed."""
-    argument, result = donation.argument, donation.result
-    tied = compiled.aliases.get(argument.index)
-    aliased = tied is not None and (result is None or result.index == tied)
-    return Observed(
-        Argument(argument.index, argument.name, argument.type, argument.bytes),
-        None if result is None else Result(result.index, result.name),
-        donation.kind,
-        tied,
-        Evidence(aliased=aliased, **facts),
-    )
-
-
-def _run_both(
-    program: Program,
-    executables: tuple[Any, Any],
-    donations: list[Donation],
-    arrays: list[Array],
-    compiled: Compiled,
-    stage: Stage,
-) -> _Runs:
-    """Runs without and with donation; where they differ, once more without."""
-    plain, donated = executables
-    label = program.source.label
-
-    def run_plain() -> list[Array]:
-        return fetch(run_executable(plain, _placed(arrays, plain, label), label), label)
-
-    stage("running without donation")
-    expected = run_plain()
-    stage("running with donation")
-    observed, actual = _run(donated, donations, arrays, compiled, label)
-    difference = first_difference(program.results, expected, actual)
-    repeatable = None
-    if difference is not None:
-        stage("running without donation again")
-        repeatable = first_difference(program.results, expected, run_plain()) is None
-    return _Runs(observed, difference, repeatable)
-
-
-def _run(
-    executable: Any,
-    donations: Sequence[Donation],
-    arrays: list[Array],
-    compiled: Compiled,
-    label: str,
-) -> tuple[list[Observed], list[Array]]:
-    """Runs with donation; for each one, whether it was deleted and where its result lies."""
-    buffers = _placed(arrays, executable, label)
-    before = {each.argument.index: _pointer(buffers[each.argument.index]) for each in donations}
-    results = run_executable(executable, buffers, label)
-    observed = []
-    for each in donations:
-        index = each.argument.index
-        tied = compiled.aliases.get(index)
-        same = None
-        if tied is not None and each.argument.bytes:
-            same = (_pointer(results[tied]) == before[index],)
-        deleted = bool(buffers[index].is_deleted())
-        observed.append(_observed(each, compiled, deleted=deleted, same_buffer=same))
-    return observed, fetch(results, label)
-
-
-def _placed(arrays: list[Array], executable: Any, label: str) -> list[Any]:
-    with refused("place the inputs of", label):
-        return inputs.place(arrays, parameter_layouts(executable))
-
-
-def _pointer(array: Any) -> int:
-    return int(array.unsafe_buffer_pointer())

@@ -51,9 +51,9 @@ def make(arguments: Sequence[Value], seed: int, label: str) -> list[Array]:
         for argument, (shape, dtype) in zip(arguments, kinds, strict=True)
         if shape is None or dtype is None
     ]
-    found += _too_large(arguments, label)
     if found:
         raise HlopassError(found)
+    check_memory(sum(argument.bytes or 0 for argument in arguments), "the arguments", label)
     return [
         _values(np.random.default_rng([seed, argument.index]), shape, dtype)
         for argument, (shape, dtype) in zip(arguments, kinds, strict=True)
@@ -67,19 +67,6 @@ def _cannot_make_up(argument: Value, label: str) -> Diagnostic:
     hint = "give it a static shape: XLA compiles no other for the CPU"
     where = argument.where or Where(label)
     return Diagnostic("input-type", message, where, help=hint if "?" in argument.type else _HINT)
-
-
-def _too_large(arguments: Sequence[Value], label: str) -> list[Diagnostic]:
-    """A finding where the arguments alone are larger than the machine's memory.
-
-    Making them up would let the machine swap before the kernel ends the process.
-    """
-    needed = sum(argument.bytes or 0 for argument in arguments)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed <= memory:
-        return []
-    message = f"the arguments take {needed} bytes, and this machine has {memory} bytes of memory"
-    return [Diagnostic("out-of-memory", message, Where(label), help=_HINT)]
 
 
 def _shape_and_dtype(argument: Value) -> tuple[tuple[int, ...] | None, np.dtype[Any] | None]:
@@ -103,34 +90,72 @@ def _values(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dt
 
 
 def place(arrays: Sequence[Array], layouts: Sequence[Order] | None = None) -> list[Any]:
-    """The arrays on the first device, in buffers that belong to the client.
+    """The arrays on the first device; as `place_shards` otherwise."""
+    return place_shards([[array] for array in arrays], layouts)
+
+
+def place_shards(
+    blocks: Sequence[Sequence[Array]], layouts: Sequence[Order] | None = None
+) -> list[Any]:
+    """What each device is to hold of each argument, in buffers that belong to the client.
 
     A numpy array that is used in place cannot be reused by PJRT: donating it copies in
-    silence. So a copy is asked for. `layouts`: for each, its dimensions from major to minor as
-    the program reads them. The CPU runtime checks the number of bytes only, and would read
-    another order as other values.
+    silence. So a copy is asked for. `layouts`: for each argument, its dimensions from major to
+    minor as the program reads them. The CPU runtime checks the number of bytes only, and would
+    read another order as other values.
     """
+    if layouts is not None:
+        blocks = [
+            [_in_order(block, order) for block in each]
+            for each, order in zip(blocks, layouts, strict=True)
+        ]
+    return [_placed(each) for each in blocks]
+
+
+def _placed(blocks: Sequence[Array]) -> Any:
+    """One array of which each device holds a block; blocks are of one shape.
+
+    It says that they stand one below the other. The runtime does not read that, and a program
+    gets what lies on its device; so blocks can be padded and repeated.
+    """
+    import jax
+
+    devices = jax.devices("cpu")[: len(blocks)]
+    placed = [_on(device, block) for device, block in zip(devices, blocks, strict=True)]
+    if len(placed) == 1:
+        return placed[0]
+    mesh, block = jax.sharding.Mesh(np.asarray(devices), ("device",)), blocks[0]
+    below = jax.sharding.PartitionSpec("device") if block.ndim else jax.sharding.PartitionSpec()
+    shape = (block.shape[0] * len(blocks), *block.shape[1:]) if block.ndim else ()
+    sharding = jax.sharding.NamedSharding(mesh, below)
+    return jax.make_array_from_single_device_arrays(shape, sharding, placed)
+
+
+def _on(device: Any, array: Array) -> Any:
     import jax
     from jaxlib import xla_client
 
-    device = jax.devices("cpu")[0]
-    sharding = jax.sharding.SingleDeviceSharding(device)
-    copied = xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
-    if layouts is not None:
-        arrays = [_in_order(each, order) for each, order in zip(arrays, layouts, strict=True)]
-    return [
-        xla_client.batched_device_put(
-            jax.core.ShapedArray(array.shape, array.dtype),
-            sharding,
-            [array],
-            [device],
-            committed=True,
-            force_copy=True,
-            host_buffer_semantics=copied,
-            enable_x64=True,
-        )
-        for array in arrays
-    ]
+    return xla_client.batched_device_put(
+        jax.core.ShapedArray(array.shape, array.dtype),
+        jax.sharding.SingleDeviceSharding(device),
+        [array],
+        [device],
+        committed=True,
+        force_copy=True,
+        host_buffer_semantics=xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
+        enable_x64=True,
+    )
+
+
+def check_memory(needed: int, what: str, label: str) -> None:
+    """Raises HlopassError where `needed` bytes are more than the machine's memory.
+
+    Making them up would let the machine swap before the kernel ends the process.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
+        message = f"{what} take {needed} bytes, and this machine has {memory} bytes of memory"
+        raise HlopassError(Diagnostic("out-of-memory", message, Where(label), help=_HINT))
 
 
 def _in_order(array: Array, order: Order) -> Array:

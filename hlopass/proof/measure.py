@@ -8,7 +8,7 @@ from hlopass import donation_attrs, formats
 from hlopass.diagnostics import HlopassError
 from hlopass.donation import Donation
 from hlopass.program import Program
-from hlopass.proof import evidence, prepare
+from hlopass.proof import evidence, partition, prepare
 from hlopass.proof.client import compile_module, cpu_client
 from hlopass.proof.observation import DONOR, Figures, Job
 from hlopass.proof.refusal import custom_call_targets
@@ -27,14 +27,20 @@ def measure(job: Job, data: bytes, stage: Callable[[str], None]) -> tuple[Figure
     prepare.as_main(program)
     donation_attrs.strip(program)
     stage("starting the runtime")
-    client = cpu_client(job.devices)
+    devices, _ = partition.devices(program, job.devices)
+    partitioning = partition.partitioning(program, devices)
+    client = cpu_client(devices)
     found = []
     for number, candidate in enumerate(job.candidates, 1):
         stage(f"compiling candidate {number} of {len(job.candidates)}")
         donation_attrs.write(program, _donations(program, candidate), program.arguments)
         data = formats.write(program, "bytecode")
         executable = compile_module(
-            client, data, job.label, lambda: custom_call_targets(str(program.module))
+            client,
+            data,
+            job.label,
+            lambda: custom_call_targets(str(program.module)),
+            partitioning,
         )
         facts = evidence.read(executable)
         found.append(Figures(facts.copies, facts.temp_bytes, facts.footprint))

@@ -6,7 +6,17 @@ from typing import Literal
 
 import msgspec
 
-from hlopass.report import Argument, Evidence, Pair, Reason, ReportedDiagnostic, Result
+from hlopass.report import (
+    Argument,
+    Collective,
+    Evidence,
+    Pair,
+    Reason,
+    ReportedDiagnostic,
+    ReportedSharding,
+    Result,
+    Unsharded,
+)
 
 Mode = Literal["compile", "run"]
 
@@ -26,6 +36,8 @@ class Figures(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """A program to compile, or also to run; the module itself lies in a file beside it.
 
+    `devices`: how many there are, as many as the program is for where it is None. `tolerance`:
+    how far a result may be from the unsharded program's, as a share of its largest element.
     With `candidates`, each a map from argument to result, it is compiled once for each.
     """
 
@@ -34,7 +46,8 @@ class Job(msgspec.Struct, frozen=True):
     mode: Mode = "run"
     seed: int = 0
     platform: str = "cpu"
-    devices: int = 1
+    devices: int | None = None
+    tolerance: float | None = None
     candidates: tuple[dict[int, int], ...] = ()
 
 
@@ -67,7 +80,9 @@ class Observation(msgspec.Struct, frozen=True):
 
     Sizes in bytes. `results_equal` and `difference` compare the runs with and without
     donation, byte by byte; None where nothing ran. `repeatable`: whether two runs without
-    donation agree, asked where the results differ.
+    donation agree, asked where the results differ. `shardings`, `collectives`, `unsharded`: on
+    several devices; `unsharded_difference` is the first element that the unsharded program
+    has otherwise, and `random` says that the program draws numbers.
     """
 
     fingerprint: str
@@ -81,6 +96,11 @@ class Observation(msgspec.Struct, frozen=True):
     results_equal: bool | None = None
     difference: Difference | None = None
     repeatable: bool | None = None
+    shardings: tuple[ReportedSharding, ...] = ()
+    collectives: tuple[Collective, ...] = ()
+    unsharded: Unsharded | None = None
+    unsharded_difference: Difference | None = None
+    random: bool = False
     warnings: tuple[ReportedDiagnostic, ...] = ()
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import jaxlib.mlir.ir as ir
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.entry import MAIN, functions_of, rename_to_main
 from hlopass.jaxlib_compat import initialize_lapack
-from hlopass.program import PARTITIONS, REPLICAS, Program
+from hlopass.program import Program
 
-_AXIS_SIZE = re.compile(r'"=(\d+)')
+_RANDOM = frozenset({"rng", "rng_bit_generator", "rng_uniform", "rng_normal"})
 
 
 def tuples(program: Program) -> list[Diagnostic]:
@@ -32,22 +30,6 @@ def tuples(program: Program) -> list[Diagnostic]:
     ]
 
 
-def partitions(program: Program) -> list[Diagnostic]:
-    """A warning where a program is meant for several devices: it is run on one, unsplit."""
-    attributes = program.module.operation.attributes
-    counts = [
-        ir.IntegerAttr(attributes[name]).value
-        for name in (PARTITIONS, REPLICAS)
-        if name in attributes and isinstance(attributes[name], ir.IntegerAttr)
-    ]
-    meshes = [op for op in program.module.body.operations if op.operation.name == "sdy.mesh"]
-    devices = [int(size) for op in meshes for size in _AXIS_SIZE.findall(str(op.operation))]
-    if max([1, *counts, *devices]) == 1:
-        return []
-    message = "the program is for several devices, and is verified on one, unsplit"
-    return [Diagnostic("not-partitioned", message, program.where, "warning")]
-
-
 def as_main(program: Program) -> None:
     """Makes the entry the public `main`; another `main` gets another name."""
     functions = functions_of(program.module)
@@ -58,6 +40,19 @@ def as_main(program: Program) -> None:
         ir.SymbolTable.replace_all_symbol_uses(MAIN, free, program.module.operation)
         ir.SymbolTable.set_symbol_name(functions[MAIN], free)
     rename_to_main(program.module, program.entry, Where(program.source.label))
+
+
+def draws_numbers(program: Program) -> bool:
+    """Whether a program has operations that make random numbers, wherever they stand."""
+    found = False
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = found or operation.name.partition(".")[2] in _RANDOM
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    program.module.operation.walk(visit)
+    return found
 
 
 def custom_calls(targets: frozenset[str], label: str) -> None:

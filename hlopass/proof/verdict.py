@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hlopass.diagnostics import Diagnostic, UsageError, Where, quoted
 from hlopass.donation import Donation
-from hlopass.proof.observation import Observation, Observed
-from hlopass.report import Report, ReportedDonation, Verdict, reported
+from hlopass.proof.observation import Difference, Observation, Observed
+from hlopass.report import Report, ReportedDonation, ReportedSharding, Verdict, reported
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def judge(
         *_not_reused(donations, required.share, ran, where),
         *_figures(observation, required, where),
         *_results(observation, where),
+        *_sharded(observation, where),
     ]
     findings += [
         Diagnostic("donor-unpaired", f"{_name(d)} is {d.verdict}: {d.reason}", where, "warning")
@@ -93,6 +94,9 @@ def judge(
         reused_bytes=reused if ran else None,
         donated_bytes=sum(d.argument.bytes or 0 for d in donations),
         results_equal=None if observation.repeatable is False else observation.results_equal,
+        shardings=observation.shardings,
+        collectives=observation.collectives,
+        unsharded=observation.unsharded,
         diagnostics=(*observation.warnings, *(reported(finding) for finding in findings)),
     )
     return report, tuple(findings)
@@ -134,7 +138,16 @@ def _verdict(each: Observed) -> tuple[Verdict, str | None, str | None]:
         return "reused", None, None
     if not facts.deleted:
         return "copied", "copied-at-run-time", "the runtime kept the argument's buffer"
-    return "copied", "copied-at-run-time", "the result lies in another buffer than the argument"
+    reason = "the result lies in another buffer than the argument"
+    assert facts.same_buffer is not None
+    if any(facts.same_buffer):
+        elsewhere = [device for device, same in enumerate(facts.same_buffer) if not same]
+        reason += f" on {_devices(elsewhere)}"
+    return "copied", "copied-at-run-time", reason
+
+
+def _devices(devices: Sequence[int]) -> str:
+    return f"device{'s' * (len(devices) > 1)} {', '.join(map(str, devices))}"
 
 
 def _not_reused(
@@ -178,8 +191,7 @@ def _results(observation: Observation, where: Where) -> list[Diagnostic]:
     difference = observation.difference
     if difference is None:
         return []
-    name = difference.result.name
-    result = f"result {difference.result.index}" + (f" {quoted(name)}" if name else "")
+    result = _result(difference)
     if observation.repeatable is False:
         message = f"{result} differs from run to run, so what donation does to it is not known"
         note = "two runs without donation, on the same inputs, differ too"
@@ -189,3 +201,39 @@ def _results(observation: Observation, where: Where) -> list[Diagnostic]:
         f"donation, {difference.with_} with it"
     )
     return [Diagnostic("results-differ", message, where)]
+
+
+def _sharded(observation: Observation, where: Where) -> list[Diagnostic]:
+    """Shardings that did not come out as asked, and results that the split changes."""
+    found = []
+    for each in observation.shardings:
+        if each.as_asked is False and not each.uneven:
+            message = f"{_split(each)} is split as {each.obtained}, and {each.asked} was asked"
+            found.append(Diagnostic("sharding-not-obtained", message, where))
+    against = observation.unsharded
+    if against is not None and against.reason is not None:
+        message = f"not compared with one device: {against.reason}"
+        found.append(Diagnostic("not-compared", message, where, "warning"))
+    difference = observation.unsharded_difference
+    if difference is None:
+        return found
+    message = (
+        f"{_result(difference)} differs at {list(difference.position)}: {difference.without} on "
+        f"one device, {difference.with_} on {observation.devices}"
+    )
+    if observation.random or observation.repeatable is False:
+        note = "the program draws random numbers, each device its own"
+        found.append(Diagnostic("results-vary", message, where, "warning", notes=(note,)))
+    else:
+        found.append(Diagnostic("results-differ-sharded", message, where))
+    return found
+
+
+def _split(each: ReportedSharding) -> str:
+    role, index = ("argument", each.argument) if each.result is None else ("result", each.result)
+    return f"{role} {index}" + (f" {quoted(each.name)}" if each.name else "")
+
+
+def _result(difference: Difference) -> str:
+    name = difference.result.name
+    return f"result {difference.result.index}" + (f" {quoted(name)}" if name else "")

@@ -8,7 +8,7 @@ from proof_programs import BY_FLOW, CROSSED, DONOR, DONORS, NOTHING, STEP, swap,
 from test_inputs import TYPES
 
 from hlopass.api import Proof
-from hlopass.proof import execute
+from hlopass.proof import execute, runs
 from hlopass.proof.observation import Job
 
 UNCOMPILABLE = ("f6E2M3FN", "f6E3M2FN")
@@ -200,22 +200,22 @@ def test_results_that_differ_are_looked_at_again(
 
     The runs are: without donation, with it, and again without where these two differ.
     """
-    runs: list[str] = []
-    fetch = execute.fetch
+    ran: list[str] = []
+    fetch = runs.fetch
 
     def fetched(results: list[object], label: str) -> list[np.ndarray]:
         arrays = [array.copy() for array in fetch(results, label)]
-        if len(runs) in changed:
-            arrays[0][2] += len(runs)
-        runs.append(label)
+        if len(ran) in changed:
+            arrays[0][2] += len(ran)
+        ran.append(label)
         return arrays
 
-    monkeypatch.setattr(execute, "fetch", fetched)
+    monkeypatch.setattr(runs, "fetch", fetched)
     stages: list[str] = []
     found = execute.observe(Job("step.mlir"), STEP.encode(), stages.append)
     assert found.results_equal is (repeatable is None)
     assert found.repeatable is repeatable
-    assert len(runs) == (2 if repeatable is None else 3)
+    assert len(ran) == (2 if repeatable is None else 3)
     assert stages[-1].endswith("again") is (repeatable is not None)
     if found.difference is not None:
         assert (found.difference.result.index, found.difference.position) == (0, (2,))

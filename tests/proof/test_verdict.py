@@ -12,7 +12,17 @@ from hlopass.donation import Donation
 from hlopass.proof.observation import Difference, Observation, Observed
 from hlopass.proof.verdict import Requirements, judge, requirements
 from hlopass.reasons import REASONS
-from hlopass.report import Argument, Evidence, Pair, Reason, Report, ReportedDonation, Result
+from hlopass.report import (
+    Argument,
+    Evidence,
+    Pair,
+    Reason,
+    Report,
+    ReportedDonation,
+    ReportedSharding,
+    Result,
+    Unsharded,
+)
 from hlopass.values import Value
 
 ALL = requirements("all")
@@ -92,10 +102,10 @@ COMPILED = Evidence(aliased=True)
             "the result lies in another buffer than the argument",
         ),
         (
-            observed(evidence=Evidence(True, True, (True, False))),
+            observed(evidence=Evidence(True, True, (True, False, True, False))),
             "copied",
             "copied-at-run-time",
-            "the result lies in another buffer than the argument",
+            "the result lies in another buffer than the argument on devices 1, 3",
         ),
         (
             observed(evidence=KEPT),
@@ -346,3 +356,34 @@ def test_requirements_that_mean_nothing_are_refused(require: str | float) -> Non
     assert found.code == "usage"
     assert found.help is not None
     assert found.help.startswith("legal: all, none, ")
+
+
+def test_a_sharding_that_was_not_obtained_is_an_error() -> None:
+    asked = ReportedSharding("[data]", "replicated", argument=1, name="w", as_asked=False)
+    _, (found,) = judged(observed(), shardings=(asked,), devices=8)
+    assert (found.code, found.severity) == ("sharding-not-obtained", "error")
+    assert found.message == "argument 1 'w' is split as replicated, and [data] was asked"
+    uneven = msgspec.structs.replace(asked, uneven=True)
+    fine = msgspec.structs.replace(asked, as_asked=True)
+    assert judged(observed(), shardings=(uneven, fine), devices=8)[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "severity"),
+    [({}, "error"), ({"random": True}, "warning"), ({"repeatable": False}, "warning")],
+)
+def test_results_that_the_split_changes(changes: dict[str, Any], severity: str) -> None:
+    difference = Difference(Result(0, "loss"), (2,), "1.0", "1.5")
+    report, found = judged(observed(), devices=8, unsharded_difference=difference, **changes)
+    assert [each.severity for each in found] == [severity]
+    assert "result 0 'loss' differs at [2]: 1.0 on one device, 1.5 on 8" in found[0].message
+    assert report.ok is (severity == "warning")
+
+
+def test_what_cannot_be_compared_is_told() -> None:
+    report, (found,) = judged(observed(), devices=8, unsharded=Unsharded(reason="it is odd"))
+    assert (found.code, found.message) == (
+        "not-compared",
+        "not compared with one device: it is odd",
+    )
+    assert report.ok

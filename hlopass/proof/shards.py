@@ -1,0 +1,65 @@
+"""A tensor split for devices, and put together again from them. Numpy alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hlopass.gspmd import ParsedTiles
+
+Array = np.ndarray[Any, Any]
+Block = tuple[slice, ...]
+Devices = tuple[int, ...]
+
+
+def split(array: Array, tiles: ParsedTiles, devices: int) -> list[Array]:
+    """What each device holds of an array: a block that is cut off is filled with zeros.
+
+    Blocks of what the axes do not divide are rounded up (XLA's `HloSharding::TileShape`).
+    """
+    if not _is_split(tiles):
+        return [array] * devices
+    found: list[Array] = [array] * devices
+    part = _part(array.shape, tiles)
+    for block, holders in _blocks(array.shape, tiles):
+        piece = np.ascontiguousarray(array[block])
+        if piece.shape != part:
+            missing = [(0, size - have) for size, have in zip(part, piece.shape, strict=True)]
+            piece = np.pad(piece, missing)
+        for device in holders:
+            found[device] = piece
+    return found
+
+
+def join(shards: Sequence[Array], tiles: ParsedTiles, shape: tuple[int, ...]) -> Array:
+    """The array of this shape of which each device holds a block."""
+    if not _is_split(tiles):
+        return shards[tiles.blocks[0][0] if tiles.kind == "maximal" else 0]
+    whole = np.empty(shape, shards[0].dtype)
+    for block, holders in _blocks(shape, tiles):
+        target = whole[block]
+        target[...] = shards[holders[0]][tuple(slice(size) for size in target.shape)]
+    return whole
+
+
+def _is_split(tiles: ParsedTiles) -> bool:
+    return tiles.kind == "tiled" and math.prod(tiles.tile) > 1
+
+
+def _part(shape: tuple[int, ...], tiles: ParsedTiles) -> tuple[int, ...]:
+    """The shape of a block."""
+    return tuple(-(-size // count) for size, count in zip(shape, tiles.tile, strict=True))
+
+
+def _blocks(shape: tuple[int, ...], tiles: ParsedTiles) -> Iterator[tuple[Block, Devices]]:
+    """Each block of a tensor, and the devices that hold it."""
+    part = _part(shape, tiles)
+    places = itertools.product(*(range(count) for count in tiles.tile))
+    for place, holders in zip(places, tiles.blocks, strict=True):
+        starts = [at * size for at, size in zip(place, part, strict=True)]
+        ends = [start + size for start, size in zip(starts, part, strict=True)]
+        yield tuple(map(slice, starts, ends)), holders
