@@ -26,7 +26,8 @@ class Figures(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """A program to compile, or also to run; the module itself lies in a file beside it.
 
-    With `candidates`, each a map from argument to result, it is compiled once for each.
+    With `candidates`, each a map from argument to result, it is compiled once for each. With
+    `propagate` it is not compiled: its shardings are propagated.
     """
 
     label: str
@@ -36,6 +37,7 @@ class Job(msgspec.Struct, frozen=True):
     platform: str = "cpu"
     devices: int = 1
     candidates: tuple[dict[int, int], ...] = ()
+    propagate: bool = False
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -84,9 +86,18 @@ class Observation(msgspec.Struct, frozen=True):
     warnings: tuple[ReportedDiagnostic, ...] = ()
 
 
+class Propagated(msgspec.Struct, frozen=True):
+    """The `sdy.sharding` of each argument and result after propagation; the meshes by name."""
+
+    arguments: tuple[str | None, ...]
+    results: tuple[str | None, ...]
+    meshes: dict[str, str]
+
+
 class Answer(msgspec.Struct, frozen=True):
-    """An observation, or figures of candidates, or the diagnostics of why there are none."""
+    """What was asked for, or the diagnostics of why there is nothing."""
 
     observation: Observation | None = None
     figures: tuple[Figures, ...] | None = None
+    propagated: Propagated | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
