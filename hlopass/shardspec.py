@@ -20,6 +20,7 @@ from hlopass import config_file
 from hlopass.config_file import Checker
 from hlopass.diagnostics import Diagnostic, nearest_or_list, quoted
 from hlopass.files import shown
+from hlopass.gspmd import MOST_DEVICES
 from hlopass.layout import Mesh
 from hlopass.shard_entry import (
     ArgumentValue,
@@ -200,7 +201,12 @@ def _solved(checker: Checker, sizes: dict[str, int | None], devices: int | None)
         checker.add("mesh-devices", f"{devices} devices do not fit mesh {shown}", "/mesh", hint)
     if checker.found:
         return {}
-    return {name: size or (devices or 1) // known for name, size in sizes.items()}
+    found = {name: size or (devices or 1) // known for name, size in sizes.items()}
+    if math.prod(found.values()) > MOST_DEVICES:
+        shown = ", ".join(f"{name}={size}" for name, size in found.items())
+        message = f"mesh {shown} has {math.prod(found.values())} devices"
+        checker.add("mesh-devices", message, "/mesh", f"at most {MOST_DEVICES} are supported")
+    return found
 
 
 def _read_mesh(checker: Checker, found: Mapping[Any, Any]) -> dict[str, int | None]:

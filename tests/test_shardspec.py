@@ -282,6 +282,12 @@ def test_binding_gives_open_axes_their_sizes_and_can_be_done_again() -> None:
         ({"a": "?"}, {"devices": True}, ["mesh-devices"], ["True is no number"]),
         ({"a": 2}, {"mesh": {"a": 4}}, ["mesh-fixed"], ["is 2 and cannot be bound to 4"]),
         (
+            {"a": 1024, "b": 1025},
+            {},
+            ["mesh-devices"],
+            ["a=1024, b=1025 has 1049600", "at most 1048"],
+        ),
+        (
             {"data": "?", "b": 2},
             {"mesh": {"dat": 2, "data": -1, "b": 3}},
             ["axis-unknown", "mesh-size", "mesh-fixed"],
