@@ -313,11 +313,10 @@ def inspect(
     from hlopass.shardspec import Spec
 
     _check_option("existing", existing, ("error", "replace", "keep"))
-    found: tuple[Diagnostic, ...] = ()
-    axes = None
     if shard is None:
         program = _program(source, entry, label)
         axes = shard_inspecting.axes(program, mesh, devices)
+        found = shard_inspecting.problems(program)
     else:
         spec = spec_of(shard, mesh, devices)
         bound = spec.bind() if isinstance(spec, Spec) else spec

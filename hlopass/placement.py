@@ -12,6 +12,7 @@ from typing import Literal
 
 from hlopass import common_mesh
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.gspmd import MOST_DEVICES
 from hlopass.layout import Mesh, ParsedSdy, ParsedTiles, TensorSharding
 from hlopass.report import Inspected
 from hlopass.sdy_text import ParsedDim
@@ -50,6 +51,10 @@ class Placement:
     def devices(self) -> int:
         """The number of devices; 1 where nobody says."""
         return self.named_devices or self.given or 1
+
+    @functools.cached_property
+    def _everywhere(self) -> tuple[int, ...]:
+        return tuple(range(self.devices))
 
     def of(self, value: Value) -> Sharded | None:
         """The sharding of an argument or a result."""
@@ -103,8 +108,7 @@ class Placement:
         if sharding is not None and sharding.tiles is None:
             return None
         if sharding is None or sharding.tiles is None or sharding.is_replicated:
-            everywhere = (tuple(range(self.devices)),)
-            return ParsedTiles("tiled", (1,) * len(value.shape or ()), everywhere)
+            return ParsedTiles("tiled", (1,) * len(value.shape or ()), (self._everywhere,))
         return sharding.tiles
 
     def _mesh(self, sharding: Sharded | None) -> Mesh | None:
@@ -202,8 +206,11 @@ def differing_pairs(placement: Placement, pairs: Iterable[tuple[Value, Value]]) 
 
 
 def check_devices(placement: Placement, where: Where) -> None:
-    """Raises HlopassError where another number of devices is given than the program says."""
+    """Raises HlopassError where other devices are given than the program says, or too many."""
     given, named = placement.given, placement.named_devices
+    if given is not None and not 1 <= given <= MOST_DEVICES:
+        message = f"{given} devices are given; legal are 1 to {MOST_DEVICES}"
+        raise HlopassError(Diagnostic("mesh-devices", message))
     if given is None or named in (None, given):
         return
     message = f"the program is for {named} devices, and {given} are given"

@@ -34,23 +34,22 @@ class Asked:
 
 
 def inspect(
-    program: Program, inspection: Inspection, asked: Asked, found: Sequence[Diagnostic] = ()
+    program: Program, inspection: Inspection, asked: Asked, found: Sequence[Diagnostic]
 ) -> Inspection:
     """An inspection with the layout of every argument and result, and what that takes.
 
-    `found`: what was said of the program before. Raises HlopassError where it is for another
+    `found`: what is to be said of its shardings. Raises HlopassError where it is for another
     number of devices than is asked for, where a picture's name is unknown, and as
     `propagation.propagate` does.
     """
-    warnings = [*found, *program.warnings]
-    warnings += [each.as_warning() for each in check_sharding.check(program)]
+    warnings = [*program.warnings, *found]
     placement = Placement(
         program.argument_shardings,
         program.result_shardings,
         meshes_of(program.module),
         program.partitions,
         asked.axes,
-        asked.devices or (None if asked.axes is None else asked.axes.size),
+        asked.axes.size if asked.devices is None and asked.axes is not None else asked.devices,
     )
     check_devices(placement, program.where)
     drawn = selected(asked.pictures, program.arguments, program.results)
@@ -72,6 +71,11 @@ def inspect(
         propagates=asked.propagate,
         pictures=tuple(placement.picture(value) for value in drawn),
     )
+
+
+def problems(program: Program) -> tuple[Diagnostic, ...]:
+    """What XLA would ignore, change, refuse or die of, as warnings: it is shown all the same."""
+    return tuple(each.as_warning() for each in check_sharding.check(program))
 
 
 def axes(program: Program, mesh: Mapping[str, int] | None, devices: int | None) -> Mesh | None:

@@ -10,13 +10,17 @@ from hlopass.shard_report import Layout
 _LEFT_OPEN = "(open)"
 
 
+def is_told(inspection: Inspection) -> bool:
+    """Whether there is something to tell: several devices, or a sharding."""
+    values = (*inspection.arguments, *inspection.results)
+    return inspection.devices > 1 or any(value.sharding is not None for value in values)
+
+
 def columns(inspection: Inspection) -> list[str]:
     """The heads of the columns."""
     becomes = ["becomes"] if inspection.propagates else []
-    return ["tensor", "name", "sharding", *becomes, "shard", "device bytes", *_REPLICATED]
-
-
-_REPLICATED = ("replicated", "extra bytes")
+    sizes = ["shard", "device bytes", "replicated", "extra bytes"]
+    return ["tensor", "name", "sharding", *becomes, *sizes]
 
 
 def rows(inspection: Inspection) -> Iterator[list[str]]:
@@ -37,16 +41,20 @@ def summary(inspection: Inspection) -> Iterator[str]:
         yield f"mesh @{name}: {axes or 'one device'}"
     sums = inspection.per_device
     reused = f", of which {sums.reused:,} over donated arguments" if sums.reused else ""
+    layouts = [value.layout for value in (*inspection.arguments, *inspection.results)]
+    known = all(layout is not None and layout.device_bytes is not None for layout in layouts)
+    least = "" if known else "at least "
     yield (
-        f"each of {inspection.devices} devices holds {sums.total:,} bytes: arguments "
-        f"{sums.arguments:,}, results {sums.results:,}{reused}"
+        f"each of {inspection.devices:,} devices holds {least}{sums.total:,} bytes: "
+        f"arguments {sums.arguments:,}, results {sums.results:,}{reused}"
     )
-    yield f"replication costs {sums.replicated:,} bytes on all devices, beyond one copy of each"
-    values = (*inspection.arguments, *inspection.results)
-    open_ = sum(value.layout is not None and value.layout.open for value in values)
+    yield (
+        f"replication costs {least}{sums.replicated:,} bytes on all devices, beyond one copy of "
+        "each tensor"
+    )
+    open_ = sum(layout is not None and layout.open for layout in layouts)
     if open_:
-        many = f"{open_} tensors are" if open_ > 1 else "1 tensor is"
-        yield f"{many} open: propagation may split them further (--propagate tells)"
+        yield f"tensors left open, for propagation to split (--propagate tells how): {open_}"
 
 
 def _text(sharding: str | None) -> str:

@@ -82,7 +82,7 @@ def _print_shardings(inspection: Inspection, console: Console) -> None:
     from hlopass import shard_table
     from hlopass.shard_picture import can_draw
 
-    if inspection.devices > 1 or inspection.meshes:
+    if shard_table.is_told(inspection):
         rows = [*shard_table.rows(inspection)]
         _print_table(_table(shard_table.columns(inspection), rows), console)
         for line in shard_table.summary(inspection):
