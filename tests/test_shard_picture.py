@@ -74,19 +74,19 @@ def test_of_many_dimensions_two_are_drawn_for_each_block_of_the_others() -> None
     argument 0 'w': 2x6x5x4 in 2x3x1x2 blocks of 1x2x5x2 over a=2, b=3, c=2
     dimension 0 goes down, 1 across
     dimension 3 at 0:2
-        0:2   2:4   4:6
-        ┌───┬───┬───┐
-    0:1 │ 0 │ 2 │ 4 │
-        ├───┼───┼───┤
-    1:2 │ 1 │ 3 │ 5 │
-        └───┴───┴───┘
+          0:2   2:4   4:6
+        ┌─────┬─────┬─────┐
+    0:1 │  0  │  2  │  4  │
+        ├─────┼─────┼─────┤
+    1:2 │  1  │  3  │  5  │
+        └─────┴─────┴─────┘
     dimension 3 at 2:4
-        0:2   2:4   4:6
-        ┌───┬───┬────┐
-    0:1 │ 6 │ 8 │ 10 │
-        ├───┼───┼────┤
-    1:2 │ 7 │ 9 │ 11 │
-        └───┴───┴────┘
+          0:2   2:4   4:6
+        ┌─────┬─────┬─────┐
+    0:1 │  6  │  8  │ 10  │
+        ├─────┼─────┼─────┤
+    1:2 │  7  │  9  │ 11  │
+        └─────┴─────┴─────┘
     """)
 
 
@@ -108,7 +108,7 @@ def test_gspmd_tilings_are_drawn() -> None:
     text = Picture("result", 0, "y", (4, 4), tiles.tile, tiles.blocks, "8 devices").text()
     assert text == drawn("""
     result 0 'y': 4x4 in 2x2 blocks of 2x2 over 8 devices
-         0:2   2:4
+          0:2   2:4
         ┌─────┬─────┐
     0:2 │ 0,7 │ 1,6 │
         ├─────┼─────┤
