@@ -301,14 +301,51 @@ def verify(
     return Proof(report, diagnostics)
 
 
-def inspect(source: Any, *, entry: str | None = None, label: str | None = None) -> Inspection:
-    """A program's arguments and results, their donation, and what more could be donated.
+def inspect(
+    source: Any,
+    *,
+    shard: Shard | None = None,
+    mesh: Mapping[str, int] | None = None,
+    devices: int | None = None,
+    existing: Existing = "error",
+    propagate: bool = False,
+    picture: int | str | Sequence[int | str] = (),
+    entry: str | None = None,
+    label: str | None = None,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Inspection:
+    """A program's arguments and results: donation, what more could be donated, and sharding.
 
-    `source`: as for `rewrite`. Raises HlopassError where it cannot be read.
+    `source`: as for `rewrite`, or what `rewrite` returned. `shard`, `mesh`, `devices` and
+    `existing`: as for `rewrite`; the shardings are those that it would write, in a copy.
+    Without a spec, `mesh` names the axes of GSPMD's tilings, and `devices` says how many there
+    are where the program does not. `propagate`: also what Shardy's propagation makes of what is
+    open, found in a child process within `timeout` seconds. `picture`: arguments and results
+    to draw, named as in manifests.
+
+    Raises HlopassError where it cannot be read or the spec does not fit it, CompilerDied where
+    the child crashes or runs out of time.
     """
-    from hlopass import inspecting
+    from hlopass import inspecting, shard_inspecting
+    from hlopass.shardspec import Spec
 
-    return inspecting.inspect(_program(source, entry, label))
+    _check_option("existing", existing, ("error", "replace", "keep"))
+    if shard is None:
+        program = _program(source, entry, label)
+        axes = shard_inspecting.axes(program, mesh, devices)
+        found = shard_inspecting.problems(program)
+    else:
+        spec = spec_of(shard, mesh, devices)
+        bound = spec.bind() if isinstance(spec, Spec) else spec
+        if isinstance(source, Rewritten):
+            source, label = source.data(), label or source.program.source.label
+        rewritten = rewrite(source, shard=bound, existing=existing, entry=entry, label=label)
+        program, found = rewritten.program, rewritten.diagnostics
+        axes, devices = bound.mesh, None
+    names = [picture] if isinstance(picture, (int, str)) else list(picture)
+    asked = shard_inspecting.Asked(axes, devices, propagate, names, timeout, progress)
+    return shard_inspecting.inspect(program, inspecting.inspect(program), asked, found)
 
 
 def suggest(source: Any, *, entry: str | None = None, label: str | None = None) -> str:

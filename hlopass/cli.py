@@ -43,6 +43,15 @@ _TIMEOUT = click.option(
     help="Time limit for compiling and running.",
 )
 
+_SPEC = click.option("--shard", metavar="S", help="Sharding spec: YAML, TOML or JSON by suffix.")
+_EXISTING = click.option(
+    "--existing",
+    type=click.Choice(["error", "replace", "keep"]),
+    default="error",
+    show_default=True,
+    help="What becomes of shardings that IN has and the spec wants otherwise.",
+)
+
 
 def _MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
     """The options that bind a spec to a mesh."""
@@ -102,15 +111,9 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     show_default=True,
     help="How results are chosen: by data flow, in JAX's order, or measured in the compiler.",
 )
-@click.option("--shard", metavar="S", help="Sharding spec: YAML, TOML or JSON by suffix.")
+@_SPEC
 @_MESH
-@click.option(
-    "--existing",
-    type=click.Choice(["error", "replace", "keep"]),
-    default="error",
-    show_default=True,
-    help="What becomes of shardings that IN has and the spec wants otherwise.",
-)
+@_EXISTING
 @click.option("--pipeline", metavar="P", help="Other passes, as in strip-donation,alias-by-name.")
 @click.option(
     "--verify",
@@ -246,15 +249,31 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 
 @cli.command(cls=Command)
 @_IN
+@_SPEC
+@_MESH
+@_EXISTING
+@click.option("--propagate", is_flag=True, help="Run Shardy's propagation: what is open becomes.")
+@click.option(
+    "--picture", multiple=True, metavar="NAME", help="Draw a tensor over its devices; repeatable."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @_ENTRY
-def inspect(source: str, as_json: bool, entry: str | None) -> None:
-    """Show arguments, results, donation, bytes, and what could still be donated."""
+@_TIMEOUT
+def inspect(source: str, as_json: bool, mesh: str | None, **options: Any) -> None:
+    """Show arguments, results, donation, what could still be donated, and sharding.
+
+    With a spec, the shardings are those that rewrite would write; nothing is written.
+    """
     from hlopass import api
+    from hlopass.mesh_option import parse_mesh_option
     from hlopass.report import restored
     from hlopass.table import print_inspection
 
-    found = api.inspect(source, entry=entry)
+    if source == options["shard"] == "-":
+        usage("only one of IN and --shard can be standard input")
+    sizes = None if mesh is None else parse_mesh_option(mesh)
+    with stages(options["propagate"]) as progress:
+        found = api.inspect(source, mesh=sizes, progress=progress, **options)
     show(restored(each) for each in found.diagnostics)
     if as_json:
         click.echo(found.to_json(), nl=False)

@@ -1,4 +1,4 @@
-"""Where the blocks of a sharded tensor lie: meshes, shardings, and a drawing. No MLIR.
+"""Where the blocks of a sharded tensor lie: meshes and shardings. No MLIR.
 
 The rules are Shardy's (shardy/dialect/sdy/ir/attrs.td and verifiers.cc): devices are counted
 row-major over the axes of a mesh, and a dimension split over several axes has the first of
@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from hlopass import gspmd, sdy_text
 from hlopass.gspmd import ParsedTiles, parse_gspmd
 from hlopass.sdy_text import ParsedDim, ParsedSdy, parse_sdy
-from hlopass.shard_picture import picture
 
 __all__ = [
     "DimSharding",
@@ -29,7 +28,6 @@ __all__ = [
     "element_bits",
     "parse_gspmd",
     "parse_sdy",
-    "picture",
 ]
 
 

@@ -13,6 +13,7 @@ import msgspec
 from hlopass.diagnostics import Diagnostic, Where
 from hlopass.donation import Donation
 from hlopass.reuse import Conflict
+from hlopass.shard_report import Held, Layout, Picture
 
 Verdict = Literal["reused", "copied", "dropped", "unpaired", "not-run"]
 
@@ -187,7 +188,9 @@ class Inspected(Struct, frozen=True):
     `donated` and `serves`: how an argument is donated, and to which result. `could_serve`:
     the result that an undonated argument could be donated to without a copy; otherwise
     `code` (see `reasons.REASONS`) and `reason` say what stands in the way. `reuses`: the
-    argument whose buffer a result takes over.
+    argument whose buffer a result takes over. `sharding` is the attribute as the program has
+    it, `propagated` the `sdy.sharding` that propagation gives it, `layout` what follows of the
+    latter, where there is one.
     """
 
     index: int
@@ -201,10 +204,16 @@ class Inspected(Struct, frozen=True):
     code: str | None = None
     reason: str | None = None
     reuses: int | None = None
+    propagated: str | None = None
+    layout: Layout | None = None
 
 
 class Inspection(Struct, frozen=True):
-    """A program's entry: arguments, results, and bytes that donating more would save."""
+    """A program's entry: arguments, results, and bytes that donating more would save.
+
+    `devices`: how many the program is for; `meshes`: the sizes of its meshes' axes, by name;
+    `per_device`: what each of them holds; `pictures`: of the tensors that were asked for.
+    """
 
     entry: str
     arguments: tuple[Inspected, ...]
@@ -213,6 +222,11 @@ class Inspection(Struct, frozen=True):
     could_save_bytes: int
     version: int = 1
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
+    devices: int = 1
+    meshes: dict[str, dict[str, int]] = {}
+    per_device: Held = Held()
+    propagates: bool = False
+    pictures: tuple[Picture, ...] = ()
 
     def to_json(self) -> str:
         """The inspection as indented JSON."""

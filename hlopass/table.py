@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from hlopass.report import Argument, Inspected, Inspection, Report, ReportedDonation, ReportedSharding
+from hlopass.report import (
+    Argument,
+    Inspected,
+    Inspection,
+    Report,
+    ReportedDonation,
+    ReportedSharding,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,23 +87,14 @@ def _result(donation: ReportedDonation) -> str:
 def print_inspection(inspection: Inspection, file: TextIO) -> None:
     """Prints arguments and results, and what could still be donated."""
     console = _console(file)
-    sharded = any(value.sharding for value in (*inspection.arguments, *inspection.results))
-    extra = ["sharding"] if sharded else []
-    rows = [
-        [*_common(value), *([value.sharding or ""] if sharded else []), *_donation(value)]
-        for value in inspection.arguments
-    ]
-    columns = ["argument", "name", "type", "bytes", *extra, "donation", "what could be, or why not"]
+    rows = [[*_common(value), *_donation(value)] for value in inspection.arguments]
+    columns = ["argument", "name", "type", "bytes", "donation", "what could be, or why not"]
     _print_table(_table(columns, rows), console)
     rows = [
-        [
-            *_common(value),
-            *([value.sharding or ""] if sharded else []),
-            "" if value.reuses is None else f"argument {value.reuses}",
-        ]
+        [*_common(value), "" if value.reuses is None else f"argument {value.reuses}"]
         for value in inspection.results
     ]
-    _print_table(_table(["result", "name", "type", "bytes", *extra, "reuses"], rows), console)
+    _print_table(_table(["result", "name", "type", "bytes", "reuses"], rows), console)
     free = [value for value in inspection.arguments if value.could_serve is not None]
     console.print(f"donated: {inspection.donated_bytes:,} bytes", soft_wrap=True)
     console.print(
@@ -104,6 +102,23 @@ def print_inspection(inspection: Inspection, file: TextIO) -> None:
         f"{inspection.could_save_bytes:,} bytes",
         soft_wrap=True,
     )
+    _print_shardings(inspection, console)
+
+
+def _print_shardings(inspection: Inspection, console: Console) -> None:
+    """Prints where tensors lie over devices, and the pictures that were asked for."""
+    from hlopass import shard_table
+    from hlopass.shard_picture import can_draw
+
+    if shard_table.is_told(inspection):
+        rows = [*shard_table.rows(inspection)]
+        _print_table(_table(shard_table.columns(inspection), rows), console)
+        for line in shard_table.summary(inspection):
+            console.print(line, markup=False, soft_wrap=True)
+    width = console.width if console.is_terminal else 100
+    plain = not can_draw(console.encoding)
+    for picture in inspection.pictures:
+        console.print(f"\n{picture.text(width, ascii=plain)}", markup=False, soft_wrap=True)
 
 
 def _common(value: Inspected) -> list[str]:
@@ -131,7 +146,8 @@ def _table(columns: list[str], rows: list[list[str]]) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        right = (name in ("argument", "result", "bytes") and name == columns[0]) or name == "bytes"
+        first = name in ("argument", "result") and name == columns[0]
+        right = first or name.endswith("bytes")
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))

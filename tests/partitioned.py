@@ -225,6 +225,8 @@ def _compile(module: str, shardy: bool) -> dict[str, Any]:
         "parameters": texts(executable.get_parameter_shardings(), ranks),
         "results": texts(executable.get_output_shardings(), [each.rank() for each in results]),
         "header": header,
+        "argument_bytes": executable.get_compiled_memory_stats().argument_size_in_bytes,
+        "result_bytes": executable.get_compiled_memory_stats().output_size_in_bytes,
     }
 
 

@@ -21,7 +21,6 @@ from hlopass.layout import (
     element_bits,
     parse_gspmd,
     parse_sdy,
-    picture,
 )
 
 MESH = Mesh((("data", 4), ("model", 2)))
@@ -569,60 +568,3 @@ def test_replicated_is_what_no_axis_splits() -> None:
     assert sharding("a", mesh=Mesh((("a", 1), ("b", 8)))).is_replicated
     assert not sharding("model").is_replicated
     assert sharding().shard_shape(()) == () and sharding().device_indices(()) == [()] * 8
-
-
-# The drawing.
-
-
-def drawn(text: str) -> str:
-    """A drawing as a test holds it."""
-    return "\n".join(line[4:] for line in text.strip("\n").split("\n")[:-1])
-
-
-def test_two_dimensions_are_drawn_down_and_across() -> None:
-    assert picture(sharding("data", None), (6, 6)) == drawn("""
-    6x6 in 4x1 blocks of 2x6 over data=4, model=2
-            0:6
-          ┌─────┐
-      0:2 │ 0-1 │
-          ├─────┤
-      2:4 │ 2-3 │
-          ├─────┤
-      4:6 │ 4-5 │
-          ├─────┤
-    empty │ 6-7 │
-          └─────┘
-    """)
-
-
-def test_one_dimension_is_drawn_across() -> None:
-    assert picture(sharding("model"), (6,)) == drawn("""
-    6 in 2 blocks of 3 over data=4, model=2
-         0:3       3:6
-     ┌─────────┬─────────┐
-     │ 0,2,4,6 │ 1,3,5,7 │
-     └─────────┴─────────┘
-    """)
-
-
-def test_of_many_dimensions_the_two_split_most_are_drawn() -> None:
-    mesh = Mesh((("a", 2), ("b", 3), ("c", 2)))
-    assert picture(sharding("c", "b", None, "a", mesh=mesh), (2, 6, 5, 4)) == drawn("""
-    2x6x5x4 in 2x3x1x2 blocks of 1x2x5x2 over a=2, b=3, c=2
-    dimension 0 goes down, 1 across
-          0:2   2:4   4:6
-        ┌─────┬─────┬──────┐
-    0:1 │ 0,6 │ 2,8 │ 4,10 │
-        ├─────┼─────┼──────┤
-    1:2 │ 1,7 │ 3,9 │ 5,11 │
-        └─────┴─────┴──────┘
-    """)
-
-
-def test_a_scalar_and_large_meshes_are_drawn_small() -> None:
-    assert "scalar, whole on each device of data=4, model=2" in picture(sharding(), ())
-    mesh = Mesh((("a", 256), ("b", 16)))
-    text = picture(sharding("a", "b", None, mesh=mesh), (512, 64, 3))
-    assert "…" in text and len(text.split("\n")) < 24 and max(map(len, text.split("\n"))) < 100
-    text = picture(sharding(None, ("b",), mesh=mesh), (2, 32))
-    assert "0,16,…,4080" in text

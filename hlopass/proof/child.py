@@ -43,6 +43,10 @@ def _answer(job: Job, data: bytes, stage: Callable[[str], None]) -> Answer:
         from hlopass.proof.measure import measure
 
         return Answer(figures=measure(job, data, stage))
+    if job.propagate:
+        from hlopass.proof.propagate import propagate
+
+        return Answer(propagated=propagate(job, data, stage))
     from hlopass.proof.execute import observe
 
     return Answer(observe(job, data, stage))

@@ -38,7 +38,8 @@ class Job(msgspec.Struct, frozen=True):
 
     `devices`: how many there are, as many as the program is for where it is None. `tolerance`:
     how far a result may be from the unsharded program's, as a share of its largest element.
-    With `candidates`, each a map from argument to result, it is compiled once for each.
+    With `candidates`, each a map from argument to result, it is compiled once for each. With
+    `propagate` it is not compiled: its shardings are propagated.
     """
 
     label: str
@@ -49,6 +50,7 @@ class Job(msgspec.Struct, frozen=True):
     devices: int | None = None
     tolerance: float | None = None
     candidates: tuple[dict[int, int], ...] = ()
+    propagate: bool = False
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -104,9 +106,18 @@ class Observation(msgspec.Struct, frozen=True):
     warnings: tuple[ReportedDiagnostic, ...] = ()
 
 
+class Propagated(msgspec.Struct, frozen=True):
+    """The `sdy.sharding` of each argument and result after propagation; the meshes by name."""
+
+    arguments: tuple[str | None, ...]
+    results: tuple[str | None, ...]
+    meshes: dict[str, str]
+
+
 class Answer(msgspec.Struct, frozen=True):
-    """An observation, or figures of candidates, or the diagnostics of why there are none."""
+    """What was asked for, or the diagnostics of why there is nothing."""
 
     observation: Observation | None = None
     figures: tuple[Figures, ...] | None = None
+    propagated: Propagated | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()

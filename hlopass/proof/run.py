@@ -18,7 +18,7 @@ import msgspec
 
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
-from hlopass.proof.observation import Answer, Figures, Job, Observation
+from hlopass.proof.observation import Answer, Figures, Job, Observation, Propagated
 from hlopass.report import restored
 
 _POLL = 0.02
@@ -54,6 +54,18 @@ def measure(
     figures = _ask(data, job, timeout, progress).figures
     assert figures is not None
     return figures
+
+
+def propagate(
+    data: bytes,
+    job: Job,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Propagated:
+    """What Shardy's propagation makes of a module's shardings; as `observe` otherwise."""
+    propagated = _ask(data, job, timeout, progress).propagated
+    assert propagated is not None
+    return propagated
 
 
 def _ask(
