@@ -31,7 +31,7 @@ from programs import PROGRAMS, Program
 import hlopass
 from hlopass import formats
 from hlopass.proof import evidence, inputs
-from hlopass.proof.client import compile_module, cpu_client, run_executable
+from hlopass.proof.client import client_of, compile_module, run_executable
 
 VARIANTS = ("none", "jax", "xla", "hlopass")
 """No donation; JAX's own pairing; all donated as donors, paired by XLA; by data flow."""
@@ -224,7 +224,7 @@ def main() -> int:
     parser.add_argument("--only", metavar="NAME", choices=[each.name for each in PROGRAMS])
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     options = parser.parse_args()
-    client = cpu_client(1)
+    client = client_of("cpu", 1)
     everything = {}
     for program in PROGRAMS:
         if options.only in (None, program.name):

@@ -27,7 +27,7 @@ from hlopass.dataflow import analyse
 from hlopass.donation import Donation
 from hlopass.program import Program
 from hlopass.proof import evidence
-from hlopass.proof.client import compile_module, cpu_client
+from hlopass.proof.client import client_of, compile_module
 from hlopass.proof.evidence import Compiled
 
 PAIRS = 3
@@ -47,7 +47,7 @@ def compiled(program: Program, pair: tuple[int, int] | None) -> Compiled:
         donations = [Donation(argument, result, "alias", "explicit")]
     donation_attrs.write(program, donations, program.arguments)
     module_ = formats.write(program, "bytecode")
-    return evidence.read(compile_module(cpu_client(1), module_, "<random>"))
+    return evidence.read(compile_module(client_of("cpu", 1), module_, "<random>"))
 
 
 def cost(without: Compiled, with_: Compiled) -> str:

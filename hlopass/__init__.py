@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlopass.api import Proof, Rewritten, inspect, rewrite, suggest, verify
+    from hlopass.api import Proof, Rewritten, inspect, probe, rewrite, suggest, verify
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
     from hlopass.shardspec import BoundSpec, Spec
@@ -29,6 +29,7 @@ _HOMES = {
     "Spec": "shardspec",
     "inspect": "api",
     "load_spec": "sources",
+    "probe": "api",
     "rewrite": "api",
     "suggest": "api",
     "verify": "api",
@@ -46,6 +47,7 @@ __all__ = [
     "Spec",
     "inspect",
     "load_spec",
+    "probe",
     "rewrite",
     "suggest",
     "verify",

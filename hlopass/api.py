@@ -6,6 +6,7 @@ Nothing here prints or exits. Errors are HlopassError with `.diagnostics`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +33,7 @@ from hlopass.program import Program
 from hlopass.report import (
     Candidate,
     Inspection,
+    Probe,
     Report,
     ReportedDonation,
     describe,
@@ -233,6 +235,30 @@ def _check_option(name: str, value: object, legal: tuple[object, ...]) -> None:
         raise UsageError(Diagnostic("usage", message, help=nearest_or_list(str(value), words)))
 
 
+def probe(
+    platform: str = "cpu",
+    *,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Probe:
+    """What a platform does with donations: small programs are compiled and run on it.
+
+    It happens in a child process. `timeout` in seconds. Raises CompilerDied where that crashes or
+    runs out of time, HlopassError where the platform is not there.
+    """
+    from hlopass.proof import run
+    from hlopass.proof.observation import Job
+
+    _check_platform(platform)
+    return run.probe(Job(platform, platform=platform, probe=True), timeout, progress)
+
+
+def _check_platform(platform: str) -> None:
+    if not re.fullmatch(r"\w+", platform):
+        message = f"{quoted(platform)} is no name of a platform"
+        raise UsageError(Diagnostic("usage", message, help="such as: cpu, cuda, rocm, tpu"))
+
+
 def _check_numbers(devices: int | None, tolerance: float | None) -> None:
     if devices is not None and (isinstance(devices, bool) or devices < 1):
         message = f"cannot verify on {devices!r} devices"
@@ -262,6 +288,7 @@ def verify(
     mode: Literal["compile", "run"] = "run",
     entry: str | None = None,
     seed: int = 0,
+    platform: str = "cpu",
     devices: int | None = None,
     tolerance: float | None = None,
     timeout: float | None = None,
@@ -272,10 +299,12 @@ def verify(
 
     It happens in a child process. `source`: as for `rewrite`, or what `rewrite` returned.
     `require`: the share of the donated bytes that must be reused, "all", "none" or "95%".
-    `devices`: how many the CPU is divided into; as many as the program is for by default, and 1
-    verifies it unsplit. A sharded program is compared with itself on one device: results that
-    something is reduced for may differ by `tolerance` times their largest element (by default
-    the square root of their type's epsilon), others by nothing.
+    `platform`: `cpu`, or another whose plugin for JAX is installed (`cuda`, `tpu`).
+    `devices`: how many the CPU is divided into, or how many are used of another platform; as
+    many as the program is for by default, and 1 verifies it unsplit. A sharded program is
+    compared with itself on one device: results that something is reduced for may differ by
+    `tolerance` times their largest element (by default the square root of their type's
+    epsilon), others by nothing.
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
@@ -285,6 +314,7 @@ def verify(
 
     _check_option("mode", mode, ("compile", "run"))
     _check_numbers(devices, tolerance)
+    _check_platform(platform)
     required = verdict.requirements(require, max_copies, max_temp_bytes)
     asked: tuple[Donation, ...] = ()
     if isinstance(source, Rewritten):
@@ -293,7 +323,7 @@ def verify(
         entry = entry or source.program.entry_name
     else:
         raw, label = bytes_of(source, label)
-    job = Job(label, entry, mode, seed, devices=devices, tolerance=tolerance)
+    job = Job(label, entry, mode, seed, platform, devices, tolerance)
     observation = observe(raw, job, timeout, progress)
     report, diagnostics = verdict.judge(observation, required, asked, label)
     if not isinstance(source, Rewritten):

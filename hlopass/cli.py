@@ -65,6 +65,13 @@ def _MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
     return sizes(count(command))
 
 
+_PLATFORM = click.option(
+    "--platform",
+    default="cpu",
+    show_default=True,
+    metavar="NAME",
+    help="Where to compile and run: cpu, or one whose plugin for JAX is installed (cuda, tpu).",
+)
 _TOLERANCE = click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
@@ -217,8 +224,9 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
     "--devices",
     type=click.IntRange(min=1),
     metavar="N",
-    help="CPU devices to verify on; as many as IN is for by default, 1 verifies it unsplit.",
+    help="Devices to verify on; as many as IN is for by default, 1 verifies it unsplit.",
 )
+@_PLATFORM
 @_TOLERANCE
 def verify(
     source: str, compile_only: bool, as_json: bool, report: str | None, **options: Any
@@ -293,6 +301,25 @@ def suggest(source: str, output: str, entry: str | None) -> None:
     if output.endswith((".json", ".toml")):
         usage("a suggestion is YAML, for its comments: name OUT .yaml")
     write_whole(output, api.suggest(source, entry=entry).encode())
+
+
+@cli.command(cls=Command)
+@_PLATFORM
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@_TIMEOUT
+def probe(platform: str, as_json: bool, timeout: float) -> None:
+    """Find out what a platform does with donations, with small programs."""
+    from hlopass import api
+    from hlopass.table import print_probe
+
+    with stages() as progress:
+        found = api.probe(platform, timeout=timeout, progress=progress)
+    if as_json:
+        click.echo(found.to_json(), nl=False)
+    else:
+        print_probe(found, sys.stdout)
+    if not found.ok:
+        sys.exit(WANTING)
 
 
 @cli.command(cls=Command)

@@ -138,6 +138,30 @@ class Unsharded(Struct, frozen=True):
     reason: str | None = None
 
 
+class Probed(Struct, frozen=True):
+    """What a platform answers to one question; `detail` says what was seen."""
+
+    question: str
+    answer: Literal["yes", "no", "unknown"]
+    detail: str | None = None
+
+
+class Probe(Struct, frozen=True):
+    """What a platform does with donations. `ok`: no answer is no."""
+
+    ok: bool
+    platform: str
+    device: str
+    jaxlib: str
+    devices: int
+    answers: tuple[Probed, ...]
+    version: int = 1
+
+    def to_json(self) -> str:
+        """The answers as indented JSON."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
+
+
 class Candidate(Struct, frozen=True):
     """A set of donations that was compiled to compare: copies, and bytes."""
 

@@ -9,6 +9,7 @@ from hlopass.report import (
     Argument,
     Inspected,
     Inspection,
+    Probe,
     Report,
     ReportedDonation,
     ReportedSharding,
@@ -119,6 +120,15 @@ def _print_shardings(inspection: Inspection, console: Console) -> None:
     plain = not can_draw(console.encoding)
     for picture in inspection.pictures:
         console.print(f"\n{picture.text(width, ascii=plain)}", markup=False, soft_wrap=True)
+
+
+def print_probe(probe: Probe, file: TextIO) -> None:
+    """Prints what a platform answers."""
+    console = _console(file)
+    what = f"{probe.platform}: {counted(probe.devices, 'device')} ({probe.device})"
+    console.print(f"{what}, jaxlib {probe.jaxlib}", markup=False, soft_wrap=True)
+    rows = [[each.question, each.answer, each.detail or ""] for each in probe.answers]
+    _print_table(_table(["question", "answer", "detail"], rows), console)
 
 
 def _common(value: Inspected) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 import hlopass
 from hlopass import formats
 from hlopass.jaxlib_compat import hlo_module_text
-from hlopass.proof.client import compile_module, cpu_client
+from hlopass.proof.client import client_of, compile_module
 from hlopass.proof.evidence import alias_table
 
 FRONTENDS = Path(__file__).parent.parent / "testdata" / "frontends"
@@ -49,7 +49,7 @@ def test_the_alias_table_is_that_of_jax(program: Any, pairing: Any) -> None:
         FRONTENDS / f"{program.name}.mlir", donate=manifest, pairing=pairing
     )
     data = formats.write(rewritten.program, "bytecode")
-    assert compiled_table(compile_module(cpu_client(1), data, program.name)) == expected
+    assert compiled_table(compile_module(client_of("cpu", 1), data, program.name)) == expected
     assert len(expected) == len(rewritten.donations) > 4
 
 

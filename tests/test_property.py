@@ -22,7 +22,7 @@ from hlopass.donation import Donation
 from hlopass.pairing import FlowPairing
 from hlopass.program import Program
 from hlopass.proof import evidence, inputs
-from hlopass.proof.client import compile_module, cpu_client, fetch, run_executable
+from hlopass.proof.client import client_of, compile_module, fetch, run_executable
 from hlopass.reuse import Reuse
 
 LABEL = "<random>"
@@ -32,7 +32,7 @@ ALIGNMENT = 64
 
 def compiled(program: Program) -> Any:
     """The program as it is now, compiled for the CPU."""
-    return compile_module(cpu_client(1), formats.write(program, "bytecode"), LABEL)
+    return compile_module(client_of("cpu", 1), formats.write(program, "bytecode"), LABEL)
 
 
 def run(executable: Any, program: Program) -> list[bytes]:

@@ -47,6 +47,10 @@ def _answer(job: Job, data: bytes, stage: Callable[[str], None]) -> Answer:
         from hlopass.proof.propagate import propagate
 
         return Answer(propagated=propagate(job, data, stage))
+    if job.probe:
+        from hlopass.proof.probe import probe
+
+        return Answer(probe=probe(job, stage))
     from hlopass.proof.execute import observe
 
     return Answer(observe(job, data, stage))

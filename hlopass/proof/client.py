@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hlopass.diagnostics import HlopassError
+from hlopass.diagnostics import Diagnostic, HlopassError, quoted
 from hlopass.jaxlib_compat import registered_custom_calls
 from hlopass.proof.refusal import refusal
 
@@ -18,19 +18,33 @@ if TYPE_CHECKING:
 Targets = Callable[[], Sequence[str]]
 
 
-def cpu_client(devices: int) -> Any:
-    """A CPU client with that many devices.
+def client_of(platform: str, devices: int) -> Any:
+    """The client of a platform (`cpu`, `cuda`, `tpu` and others that JAX finds installed).
 
-    Settings that tests in the same process rely on are left alone.
+    The CPU is divided into that many devices. Settings that tests in the same process rely on
+    are left alone. Raises HlopassError where the platform is not there or has too few devices.
 
     Importing jax registers the custom calls that jaxlib has for the CPU (LAPACK and such).
     """
     import jax
 
-    jax.config.update("jax_platforms", "cpu")
-    if devices > 1:
-        jax.config.update("jax_num_cpu_devices", devices)
-    return jax.devices("cpu")[0].client
+    if platform == "cpu":
+        jax.config.update("jax_platforms", "cpu")
+        if devices > 1:
+            jax.config.update("jax_num_cpu_devices", devices)
+    try:
+        found = jax.local_devices(backend=platform)
+    except (RuntimeError, AssertionError) as error:  # what jax raises for cuda without it
+        message = f"there is no platform {quoted(platform)} here"
+        said = str(error).splitlines()[:1]
+        hint = "legal: cpu, and those whose plugin for JAX is installed"
+        raise HlopassError(
+            Diagnostic("platform-unknown", message, notes=tuple(said), help=hint)
+        ) from None
+    if len(found) < devices:
+        message = f"platform {quoted(platform)} has {len(found)} devices here, not {devices}"
+        raise HlopassError(Diagnostic("platform-devices", message))
+    return found[0].client
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from hlopass.donation import Donation
 from hlopass.passes.check_donation import check
 from hlopass.program import Program
 from hlopass.proof import evidence, inputs, obtained, partition, prepare, runs, unsharded
-from hlopass.proof.client import compile_module, cpu_client
+from hlopass.proof.client import client_of, compile_module
 from hlopass.proof.difference import Array
 from hlopass.proof.observation import Difference, Job, Observation
 from hlopass.proof.partition import Partitioning
@@ -48,10 +48,11 @@ class _Work:
     stuck: str | None = None
 
 
-def observe(job: Job, data: bytes, stage: Stage) -> Observation:
+def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observation:
     """Everything that compiling, and in mode `run` running, a module shows.
 
-    `stage` is told what begins. Raises HlopassError where the module cannot be compiled.
+    `stage` is told what begins; `client` is one that is there already. Raises HlopassError
+    where the module cannot be compiled.
     """
     stage("reading the module")
     program, devices, found = _read(job, data)
@@ -61,7 +62,7 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     stage("looking at the donations")
     work = _prepared(program, devices, found)
     stage("starting the runtime")
-    client = cpu_client(devices)
+    client = client or client_of(job.platform, devices)
     stage("compiling without donation")
     plain = _compiled(client, work, work.plain)
     stage("compiling with donation")
@@ -73,7 +74,8 @@ def observe(job: Job, data: bytes, stage: Stage) -> Observation:
     ran = Runs([runs.observed(each, donated.facts) for each in work.donations])
     if job.mode == "run":
         prepare.transfers(plain.facts.transfers, job.label)
-        prepare.custom_calls(plain.facts.custom_calls, job.label)
+        if job.platform == "cpu":
+            prepare.custom_calls(plain.facts.custom_calls, job.label)
         ran = runs.run_both(
             program.results, plain, donated, work.donations, arrays, job.label, stage
         )

@@ -90,12 +90,16 @@ def _values(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dt
 
 
 def place(arrays: Sequence[Array], layouts: Sequence[Order] | None = None) -> list[Any]:
-    """The arrays on the first device; as `place_shards` otherwise."""
-    return place_shards([[array] for array in arrays], layouts)
+    """The arrays on the first CPU device; as `place_shards` otherwise."""
+    import jax
+
+    return place_shards([[array] for array in arrays], jax.devices("cpu"), layouts)
 
 
 def place_shards(
-    blocks: Sequence[Sequence[Array]], layouts: Sequence[Order] | None = None
+    blocks: Sequence[Sequence[Array]],
+    devices: Sequence[Any],
+    layouts: Sequence[Order] | None = None,
 ) -> list[Any]:
     """What each device is to hold of each argument, in buffers that belong to the client.
 
@@ -109,10 +113,10 @@ def place_shards(
             [_in_order(block, order) for block in each]
             for each, order in zip(blocks, layouts, strict=True)
         ]
-    return [_placed(each) for each in blocks]
+    return [_placed(each, devices[: len(each)]) for each in blocks]
 
 
-def _placed(blocks: Sequence[Array]) -> Any:
+def _placed(blocks: Sequence[Array], devices: Sequence[Any]) -> Any:
     """One array of which each device holds a block; blocks are of one shape.
 
     It says that they stand one below the other. The runtime does not read that, and a program
@@ -120,7 +124,6 @@ def _placed(blocks: Sequence[Array]) -> Any:
     """
     import jax
 
-    devices = jax.devices("cpu")[: len(blocks)]
     placed = [_on(device, block) for device, block in zip(devices, blocks, strict=True)]
     if len(placed) == 1:
         return placed[0]

@@ -9,7 +9,7 @@ from hlopass.diagnostics import HlopassError
 from hlopass.donation import Donation
 from hlopass.program import Program
 from hlopass.proof import evidence, partition, prepare
-from hlopass.proof.client import compile_module, cpu_client
+from hlopass.proof.client import client_of, compile_module
 from hlopass.proof.observation import DONOR, Figures, Job
 from hlopass.proof.refusal import custom_call_targets
 
@@ -29,7 +29,7 @@ def measure(job: Job, data: bytes, stage: Callable[[str], None]) -> tuple[Figure
     stage("starting the runtime")
     devices, _ = partition.devices(program, job.devices)
     partitioning = partition.partitioning(program, devices)
-    client = cpu_client(devices)
+    client = client_of(job.platform, devices)
     found = []
     for number, candidate in enumerate(job.candidates, 1):
         stage(f"compiling candidate {number} of {len(job.candidates)}")

@@ -11,6 +11,7 @@ from hlopass.report import (
     Collective,
     Evidence,
     Pair,
+    Probe,
     Reason,
     ReportedDiagnostic,
     ReportedSharding,
@@ -39,7 +40,8 @@ class Job(msgspec.Struct, frozen=True):
     `devices`: how many there are, as many as the program is for where it is None. `tolerance`:
     how far a result may be from the unsharded program's, as a share of its largest element.
     With `candidates`, each a map from argument to result, it is compiled once for each. With
-    `propagate` it is not compiled: its shardings are propagated.
+    `propagate` it is not compiled: its shardings are propagated. With `probe` there is no
+    module: the platform is asked what it does with donations.
     """
 
     label: str
@@ -51,6 +53,7 @@ class Job(msgspec.Struct, frozen=True):
     tolerance: float | None = None
     candidates: tuple[dict[int, int], ...] = ()
     propagate: bool = False
+    probe: bool = False
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -120,4 +123,5 @@ class Answer(msgspec.Struct, frozen=True):
     observation: Observation | None = None
     figures: tuple[Figures, ...] | None = None
     propagated: Propagated | None = None
+    probe: Probe | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()

@@ -19,7 +19,7 @@ import msgspec
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
 from hlopass.proof.observation import Answer, Figures, Job, Observation, Propagated
-from hlopass.report import restored
+from hlopass.report import Probe, restored
 
 _POLL = 0.02
 """Seconds between looks at the child."""
@@ -66,6 +66,15 @@ def propagate(
     propagated = _ask(data, job, timeout, progress).propagated
     assert propagated is not None
     return propagated
+
+
+def probe(
+    job: Job, timeout: float | None = None, progress: Callable[[str], None] | None = None
+) -> Probe:
+    """What a platform does with donations; as `observe` otherwise."""
+    found = _ask(b"", job, timeout, progress).probe
+    assert found is not None
+    return found
 
 
 def _ask(

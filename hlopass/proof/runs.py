@@ -121,7 +121,8 @@ def _placed(arrays: Sequence[Array], executable: Executable, label: str) -> list
     what = f"the arguments on {executable.devices} devices" if executable.devices > 1 else "they"
     inputs.check_memory(needed, what, label)
     with refused("place the inputs of", label):
-        return inputs.place_shards(blocks, parameter_layouts(executable.loaded))
+        devices = executable.loaded.client.local_devices()
+        return inputs.place_shards(blocks, devices, parameter_layouts(executable.loaded))
 
 
 def _whole(

@@ -17,7 +17,7 @@ from proof_programs import ALIAS_0, ALIAS_1, BY_FLOW, CROSSED, DONOR, swap
 from hlopass.diagnostics import HlopassError
 from hlopass.jaxlib_compat import hlo_module_text
 from hlopass.proof import evidence, inputs
-from hlopass.proof.client import compile_module, cpu_client, run_executable
+from hlopass.proof.client import client_of, compile_module, run_executable
 from hlopass.proof.evidence import Compiled
 
 IN_PLACE = """
@@ -30,7 +30,7 @@ func.func @main(%w: tensor<4096xf32> {tf.aliasing_output = 0 : i32}) -> tensor<4
 
 @functools.cache
 def compiled(text: str) -> Any:
-    return compile_module(cpu_client(1), text.encode(), "fact.mlir")
+    return compile_module(client_of("cpu", 1), text.encode(), "fact.mlir")
 
 
 def facts(text: str) -> Compiled:
@@ -286,7 +286,7 @@ def test_the_runtimes_own_peak_leaves_out_temporary_memory() -> None:
 
 
 def placed(*arrays: np.ndarray) -> list[Any]:
-    cpu_client(1)
+    client_of("cpu", 1)
     return inputs.place(arrays)
 
 
@@ -294,7 +294,7 @@ def zero_copy(array: np.ndarray) -> Any:
     """A buffer that is the array itself, where it is aligned to 64 bytes."""
     import jax
 
-    device = cpu_client(1).local_devices()[0]
+    device = client_of("cpu", 1).local_devices()[0]
     return xla_client.batched_device_put(
         jax.core.ShapedArray(array.shape, array.dtype),
         jax.sharding.SingleDeviceSharding(device),
@@ -369,7 +369,7 @@ def test_a_crossed_pairing_is_deleted_and_reused_all_the_same() -> None:
 
 
 def test_serialized_executables_keep_the_table() -> None:
-    client = cpu_client(1)
+    client = client_of("cpu", 1)
     data = client.serialize_executable(compiled(BY_FLOW))
     from jaxlib._jax import DeviceList
 

@@ -8,7 +8,7 @@ from proof_programs import verified
 
 from hlopass.diagnostics import HlopassError
 from hlopass.proof import inputs
-from hlopass.proof.client import compile_module, cpu_client, parameter_layouts, run_executable
+from hlopass.proof.client import client_of, compile_module, parameter_layouts, run_executable
 from hlopass.proof.refusal import refusal
 
 TRANSPOSED = """
@@ -27,7 +27,7 @@ def transposed(element: str, layout: str) -> str:
 @pytest.mark.parametrize("layout", ["auto", "{0,1}", "{1,0}", "default"])
 @pytest.mark.parametrize("element", ["f32", "f64", "bf16"])
 def test_inputs_lie_as_the_program_reads_them(element: str, layout: str) -> None:
-    client = cpu_client(1)
+    client = client_of("cpu", 1)
     executable = compile_module(client, transposed(element, layout).encode(), "t.mlir")
     array = np.arange(32).reshape(4, 8) % 8
     array = array.astype(inputs.dtype_of(f"tensor<{element}>"))
