@@ -36,7 +36,8 @@ def compare(
 ) -> tuple[Unsharded, Difference | None]:
     """Whether results agree, and the first that does not.
 
-    `unreduced`: those that must agree bit for bit. `tolerance`: as a share of the largest
+    `unreduced`: those that must agree in every element, where one NaN is as good as another.
+    `tolerance`: as a share of the largest
     element; the square root of the type's epsilon by default, nothing for integers.
     """
     exact, wrong = 0, None
@@ -46,9 +47,9 @@ def compare(
         if different is None:
             exact += 1
             continue
-        close = _close(value, before, after, tolerance)
-        if alone or close.distance > close.tolerance:
-            wrong = wrong or (different if alone else close.difference)
+        close = _close(value, before, after, 0.0 if alone else tolerance)
+        if close.distance > close.tolerance:
+            wrong = wrong or close.difference
         if close.distance * worst.tolerance >= worst.distance * close.tolerance:
             worst = close
     found = Unsharded(

@@ -88,6 +88,14 @@ def test_a_result_that_nothing_is_reduced_for_may_not_differ() -> None:
     assert difference.position == (0,)
 
 
+def test_one_nan_is_as_good_as_another() -> None:
+    array = np.array([1, np.nan], np.float32)
+    other = -array * np.array([-1, 1], np.float32)
+    assert array.tobytes() != other.tobytes()
+    found, difference = compared(array, other, alone=True)
+    assert (found.equal, found.exact, difference) == (True, 0, None)
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, bool, ml_dtypes.int4])
 def test_integers_may_not_differ(dtype: Any) -> None:
     array = np.array([1, 0, 1, 1], dtype)
