@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlopass.api import Proof, Rewritten, inspect, rewrite, suggest, verify
+    from hlopass.api import Proof, Rewritten, convert, inspect, rewrite, suggest, verify
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
     from hlopass.shardspec import BoundSpec, Spec
@@ -27,6 +27,7 @@ _HOMES = {
     "Proof": "api",
     "Rewritten": "api",
     "Spec": "shardspec",
+    "convert": "api",
     "inspect": "api",
     "load_spec": "sources",
     "rewrite": "api",
@@ -44,6 +45,7 @@ __all__ = [
     "Proof",
     "Rewritten",
     "Spec",
+    "convert",
     "inspect",
     "load_spec",
     "rewrite",

@@ -23,8 +23,8 @@ from hlopass.diagnostics import (
     quoted,
 )
 from hlopass.donation import Donation
+from hlopass.emit import Emit, emit_of
 from hlopass.entry import rename_to_main
-from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import Pass, PassContext
 from hlopass.program import Program
@@ -62,15 +62,19 @@ class Rewritten:
     candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
 
-    def data(self, emit: Format | None = None) -> bytes:
-        """The program in a format; in that of the input by default.
+    def data(
+        self, emit: Emit | str | None = None, warn: Callable[[Diagnostic], None] = lambda _: None
+    ) -> bytes:
+        """The program in a format, as in "portable=1.0.0.gz"; in that of the input by default.
 
-        Where nothing changed, the input itself.
+        Where nothing changed, the input itself. `warn` is told what the format cannot say.
         """
-        same = emit is None or emit == self.program.source.format
+        emit = emit_of(emit) if isinstance(emit, str) else emit
+        source = self.program.source
+        same = emit in (None, Emit(source.format, source.version, source.gzip))
         if same and not self.changed and self.raw is not None:
             return self.raw
-        return formats.write(self.program, emit or self.program.source.format)
+        return formats.write(self.program, emit, warn)
 
     def text(self) -> str:
         """The program as MLIR text, with locations where the input had any."""
@@ -281,6 +285,25 @@ def verify(
     if not isinstance(source, Rewritten):
         diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
     return Proof(report, diagnostics)
+
+
+def convert(
+    source: Any,
+    emit: Emit | str,
+    *,
+    label: str | None = None,
+    warn: Callable[[Diagnostic], None] = lambda _: None,
+) -> bytes:
+    """A module in another format, otherwise as it is; it need not have an entry.
+
+    `source`: as for `rewrite`. `emit`: FORMAT[=VERSION][.gz], as in "portable=1.0.0". `warn`
+    is told what the format cannot say. Raises HlopassError where it cannot be read or written.
+    """
+    wanted = emit_of(emit) if isinstance(emit, str) else emit
+    if isinstance(source, Rewritten):
+        return source.data(wanted, warn)
+    raw, label = bytes_of(source, label)
+    return formats.write(formats.load_named(raw, label), wanted, warn)
 
 
 def inspect(source: Any, *, entry: str | None = None, label: str | None = None) -> Inspection:

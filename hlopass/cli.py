@@ -10,6 +10,7 @@ import click
 
 from hlopass import __version__
 from hlopass.cli_support import Command, show, stages, usage
+from hlopass.emit import emit_of
 
 if TYPE_CHECKING:
     from hlopass.api import Proof, Rewritten
@@ -24,7 +25,8 @@ WANTING = 3
 def cli() -> None:
     """Rewrites StableHLO programs so that their buffers are reused, and proves it.
 
-    IN is StableHLO or MHLO as MLIR text or bytecode; - is standard input. Exit status: 0
+    IN is StableHLO or MHLO as MLIR text, bytecode or portable artifact, gzipped or not; - is
+    standard input. Exit status: 0
     done, 1 a diagnosed failure, 2 wrong usage, 3 verified and found wanting, 4 the compiler
     crashed or ran out of time.
     """
@@ -32,6 +34,11 @@ def cli() -> None:
 
 _IN = click.argument("source", metavar="IN")
 _ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; main by default.")
+_EMIT = click.option(
+    "--emit",
+    metavar="FORMAT[=VERSION][.gz]",
+    help="text, bytecode or portable, as in portable=1.0.0.gz; as IN is by default.",
+)
 _REPORT = click.option("--report", metavar="R.json", help="Write a report as JSON.")
 _SEED = click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs.")
 _TIMEOUT = click.option(
@@ -111,9 +118,7 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     help="Compile, or also run, the result before it is written.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
-@click.option(
-    "--emit", type=click.Choice(["text", "bytecode"]), help="Format; that of IN by default."
-)
+@_EMIT
 @_ENTRY
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
 @_REPORT
@@ -138,6 +143,7 @@ def rewrite(
 
     if [source, options["donate"], options["shard"]].count("-") > 1:
         usage("only one of IN, --donate and --shard can be standard input")
+    emit = emit and emit_of(emit)
     if options["mesh"] is not None:
         from hlopass.mesh_option import parse_mesh_option
 
@@ -179,12 +185,29 @@ def _write_report(report: Report, path: str | None) -> None:
 
 
 def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
+    _write_data(rewritten.data(emit, lambda found: show((found,))), output)
+
+
+def _write_data(data: bytes, output: str) -> None:
     from hlopass.files import STANDARD, write_whole
 
-    data = rewritten.data(emit)
-    if output == STANDARD and sys.stdout.isatty() and data.startswith(b"ML\xefR"):
-        usage("bytecode would garble the terminal: name a file with -o, or use --emit text")
+    if output == STANDARD and sys.stdout.isatty() and (b"\0" in data or data[:1] == b"\x1f"):
+        usage("bytes would garble the terminal: name a file with -o, or use --emit text")
     write_whole(output, data)
+
+
+@cli.command(cls=Command)
+@_IN
+@_EMIT
+@click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
+def convert(source: str, emit: Any, output: str) -> None:
+    """Write a program in another format, otherwise as it is."""
+    from hlopass import api
+
+    if emit is None:
+        usage("name the format to write: --emit FORMAT")
+    emit = emit_of(emit)
+    _write_data(api.convert(source, emit, warn=lambda found: show((found,))), output)
 
 
 @cli.command(cls=Command)

@@ -94,6 +94,24 @@ def hlo_module_text(module: Any) -> str:
     return str(module.to_string())
 
 
+def vhlo_versions() -> tuple[str, str]:
+    """The oldest and the newest version of portable artifacts that this jaxlib writes."""
+    return _stablehlo.get_minimum_version(), _stablehlo.get_current_version()
+
+
+def read_portable(context: ir.Context, data: bytes) -> ir.Module:
+    """The module in a portable artifact; ValueError where it cannot be read."""
+    return _stablehlo.deserialize_portable_artifact(context, data)
+
+
+def write_portable(module: ir.Module, version: str, mixed: bool) -> bytes:
+    """A module as a portable artifact; the module is changed by that.
+
+    `mixed`: what VHLO has no words for goes in as it is. ValueError where it cannot be written.
+    """
+    return _stablehlo.serialize_portable_artifact(module, version, allow_other_dialects=mixed)
+
+
 def registered_custom_calls() -> frozenset[str]:
     """The custom call targets that Python packages registered for the CPU.
 

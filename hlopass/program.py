@@ -10,12 +10,13 @@ import contextlib
 import functools
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import jaxlib.mlir.ir as ir
 
 from hlopass.buffers import BufferLayout, layout_of
 from hlopass.diagnostics import Diagnostic, Where, quoted
+from hlopass.emit import Format
 from hlopass.entry import name_of, select_entry
 from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
 from hlopass.values import Role, Value
@@ -51,12 +52,17 @@ _SSA_NAME = re.compile(r"%([\w$.-]+)")
 
 @dataclass(frozen=True)
 class Source:
-    """Where a module came from: `label` is its file name in diagnostics."""
+    """Where a module came from: `label` is its file name in diagnostics.
+
+    `version`: that of a portable artifact. `gzip`: it came packed.
+    """
 
     label: str
-    format: Literal["text", "bytecode"]
+    format: Format
     text: str | None = None
     has_locations: bool = True
+    version: str | None = None
+    gzip: bool = False
 
     def line(self, number: int) -> str:
         """A line of the text, counting from 1; empty where there is none."""
@@ -67,15 +73,27 @@ class Source:
         return (self.text or "").split("\n")
 
 
-class Program:
-    """A module in memory, with the function that XLA will run.
+class Loaded:
+    """A module in memory, and where it came from."""
+
+    def __init__(self, module: ir.Module, source: Source) -> None:
+        self.module = module
+        self.source = source
+
+    @property
+    def context(self) -> ir.Context:
+        """The MLIR context of the module."""
+        return self.module.context
+
+
+class Program(Loaded):
+    """A module with the function that XLA will run.
 
     Raises HlopassError where there is no such function (see `entry.select_entry`).
     """
 
     def __init__(self, module: ir.Module, source: Source, entry: str | None = None) -> None:
-        self.module = module
-        self.source = source
+        super().__init__(module, source)
         self.warnings: list[Diagnostic] = []
         where = Where(source.label)
         self.entry = select_entry(module, entry, where, self.warnings.append)
@@ -139,11 +157,6 @@ class Program:
                 )
                 found[value.index] = sharded.gspmd(written, value)
         return found
-
-    @property
-    def context(self) -> ir.Context:
-        """The MLIR context of the module."""
-        return self.module.context
 
     @property
     def entry_name(self) -> str:

@@ -37,6 +37,7 @@ PURE = {
     "common_mesh.py",
     "config_file.py",
     "diagnostics.py",
+    "emit.py",
     "donation.py",
     "files.py",
     "flow.py",
