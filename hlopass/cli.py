@@ -25,8 +25,8 @@ WANTING = 3
 def cli() -> None:
     """Rewrites StableHLO programs so that their buffers are reused, and proves it.
 
-    IN is StableHLO or MHLO as MLIR text, bytecode or portable artifact, gzipped or not; - is
-    standard input. Exit status: 0
+    IN is StableHLO or MHLO as MLIR text, bytecode or portable artifact, or HLO as text or
+    proto, gzipped or not; - is standard input. Exit status: 0
     done, 1 a diagnosed failure, 2 wrong usage, 3 verified and found wanting, 4 the compiler
     crashed or ran out of time.
     """
@@ -37,7 +37,7 @@ _ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; 
 _EMIT = click.option(
     "--emit",
     metavar="FORMAT[=VERSION][.gz]",
-    help="text, bytecode or portable, as in portable=1.0.0.gz; as IN is by default.",
+    help="As in text, hlo-proto or portable=1.0.0.gz; as IN is by default.",
 )
 _REPORT = click.option("--report", metavar="R.json", help="Write a report as JSON.")
 _SEED = click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs.")

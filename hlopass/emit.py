@@ -6,8 +6,23 @@ from typing import Literal, NamedTuple, get_args
 
 from hlopass.diagnostics import Diagnostic, UsageError, nearest_or_list, quoted
 
-Format = Literal["text", "bytecode", "portable"]
+Format = Literal[
+    "text",
+    "bytecode",
+    "portable",
+    "hlo",
+    "hlo-proto",
+    "hlo-pbtxt",
+    "hlo-dump",
+    "hlo-dump-pbtxt",
+    "hlo-snapshot",
+    "hlo-snapshot-pbtxt",
+    "hlo-unoptimized",
+    "hlo-unoptimized-pbtxt",
+]
 FORMATS: tuple[Format, ...] = get_args(Format)
+
+HLO = tuple(each for each in FORMATS if each.startswith("hlo"))
 
 GZIPPED = ".gz"
 

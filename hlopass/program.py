@@ -22,6 +22,7 @@ from hlopass.jaxlib_compat import location_name, location_position, set_argument
 from hlopass.values import Role, Value
 
 if TYPE_CHECKING:
+    from hlopass.hlo_origin import Origin
     from hlopass.layout import Mesh
     from hlopass.sharded import Sharded
 
@@ -54,7 +55,7 @@ _SSA_NAME = re.compile(r"%([\w$.-]+)")
 class Source:
     """Where a module came from: `label` is its file name in diagnostics.
 
-    `version`: that of a portable artifact. `gzip`: it came packed.
+    `version`: that of a portable artifact. `gzip`: it came packed. `origin`: the HLO module.
     """
 
     label: str
@@ -63,6 +64,7 @@ class Source:
     has_locations: bool = True
     version: str | None = None
     gzip: bool = False
+    origin: Origin | None = None
 
     def line(self, number: int) -> str:
         """A line of the text, counting from 1; empty where there is none."""
@@ -127,7 +129,7 @@ class Program(Loaded):
         self.meshes: dict[str, Mesh] = {}
         self.argument_shardings: dict[int, Sharded] = {}
         self.result_shardings: dict[int, Sharded] = {}
-        self.partitions = _count(self.module, PARTITIONS)
+        self.partitions = count_of(self.module, PARTITIONS)
         self.is_sharded = self.partitions > 1
         if any(name in attrs for attrs in (*arguments, *results) for name in SHARDINGS):
             self.meshes = meshes_of(self.module)
@@ -264,7 +266,7 @@ def meshes_of(module: ir.Module) -> dict[str, Mesh]:
     return found
 
 
-def _count(module: ir.Module, name: str) -> int:
+def count_of(module: ir.Module, name: str) -> int:
     """An integer attribute of the module; 1 where it has none."""
     attributes = module.operation.attributes
     if name in attributes and isinstance(attributes[name], ir.IntegerAttr):

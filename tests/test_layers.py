@@ -42,6 +42,7 @@ PURE = {
     "files.py",
     "flow.py",
     "gspmd.py",
+    "hlo_origin.py",
     "layout.py",
     "manifest.py",
     "sdy_text.py",

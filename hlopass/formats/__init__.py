@@ -10,18 +10,26 @@ from dataclasses import replace
 import jaxlib.mlir.ir as ir
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
-from hlopass.emit import Emit, Format
+from hlopass.emit import HLO, Emit, Format
 from hlopass.formats import bytecode, text
 from hlopass.formats.said import cut
 from hlopass.jaxlib_compat import location_position, new_context
 from hlopass.program import PARSED_FROM, Loaded, Program, Source
 
 _FOREIGN = (
-    (b"HloModule", "HLO text"),
     (b"PK\x03\x04", "a zip archive"),
     (b"BC\xc0\xde", "LLVM bitcode"),
 )
 _GZIP = b"\x1f\x8b"
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
+_HLO_TEXT = re.compile(
+    r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*"
+    r"(?:HloModule\s|ENTRY\s|(?:name|hlo_module|hlo|computations|id)\s*[:{]"
+    r"|(?!(?:builtin\.)?module\b)%?[\w.-]+\s*\{)",
+    re.DOTALL,
+)
+"""How HLO text begins, with a header or without, and text protos that hold a module."""
+
 
 _JSON = re.compile(r"\s*[\[{](?!-#)")
 _VERIFIED = {
@@ -54,7 +62,13 @@ def load(data: bytes | str, label: str) -> Loaded:
         return _unpacked(data, label)
     if isinstance(data, bytes) and data.startswith(bytecode.MAGIC):
         return _binary(data, label)
+    if isinstance(data, bytes) and data.startswith(b"\n") and _CONTROL.search(data[:4096]):
+        from hlopass.formats import hlo
+
+        return hlo.read_proto(data, label)
     source, written = _recognise(data, label)
+    if _HLO_TEXT.match(written):
+        return _hlo(written, label)
     with new_context() as context:
         context.emit_error_diagnostics = False
         try:
@@ -94,6 +108,12 @@ def write(
 
 
 def _write(program: Loaded, emit: Emit, warn: Callable[[Diagnostic], None]) -> bytes:
+    if emit.format in HLO or program.source.origin is not None:
+        from hlopass.formats import hlo_write
+
+        if emit.format in HLO:
+            return hlo_write.write(program, emit.format, warn)
+        hlo_write.say_lost_from_stablehlo(program, warn)
     if emit.format == "text":
         return text.write(program)
     if emit.format == "bytecode":
@@ -101,6 +121,12 @@ def _write(program: Loaded, emit: Emit, warn: Callable[[Diagnostic], None]) -> b
     from hlopass.formats import portable
 
     return portable.write(program, emit.version, warn)
+
+
+def _hlo(written: str, label: str) -> Loaded:
+    from hlopass.formats import hlo
+
+    return hlo.read_text(written, label) if hlo.is_text(written) else hlo.read_proto(written, label)
 
 
 def _unpacked(data: bytes, label: str) -> Loaded:
@@ -163,7 +189,7 @@ def _refuse_foreign(data: bytes, label: str) -> None:
 
 def _not_a_module(what: str, label: str) -> Diagnostic:
     message = f"not a module: {what}"
-    legal = "StableHLO or MHLO, as MLIR text, bytecode or portable artifact, gzipped or not"
+    legal = "StableHLO, MHLO or HLO, as text, bytecode, portable artifact or proto, gzipped or not"
     return Diagnostic("format-unknown", message, Where(label), help=f"legal: {legal}")
 
 
