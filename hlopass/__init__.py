@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hlopass.manifest import DonateEntry, Manifest
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import load_spec
+    from hlopass.splitting import split
 
 __version__ = "0.1.0"
 
@@ -31,6 +32,7 @@ _HOMES = {
     "inspect": "api",
     "load_spec": "sources",
     "rewrite": "api",
+    "split": "splitting",
     "suggest": "api",
     "verify": "api",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "inspect",
     "load_spec",
     "rewrite",
+    "split",
     "suggest",
     "verify",
 ]

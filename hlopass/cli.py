@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from hlopass import __version__
-from hlopass.cli_support import Command, show, stages, usage
+from hlopass.cli_support import EMIT, MESH, SPLIT, Command, show, stages, usage, write_data
 from hlopass.emit import emit_of
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ def cli() -> None:
 
 _IN = click.argument("source", metavar="IN")
 _ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; main by default.")
-_EMIT = click.option(
-    "--emit",
-    metavar="FORMAT[=VERSION][.gz]",
-    help="As in text, hlo-proto or portable=1.0.0.gz; as IN is by default.",
-)
 _REPORT = click.option("--report", metavar="R.json", help="Write a report as JSON.")
 _SEED = click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs.")
 _TIMEOUT = click.option(
@@ -49,18 +44,6 @@ _TIMEOUT = click.option(
     metavar="SECONDS",
     help="Time limit for compiling and running.",
 )
-
-
-def _MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
-    """The options that bind a spec to a mesh."""
-    sizes = click.option("--mesh", metavar="A=4,B=2", help="Sizes for the mesh axes of the spec.")
-    count = click.option(
-        "--devices",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Number of devices; gives one mesh axis its size.",
-    )
-    return sizes(count(command))
 
 
 def _requirements(command: Callable[..., None]) -> Callable[..., None]:
@@ -101,7 +84,7 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     help="How results are chosen: by data flow, in JAX's order, or measured in the compiler.",
 )
 @click.option("--shard", metavar="S", help="Sharding spec: YAML, TOML or JSON by suffix.")
-@_MESH
+@MESH
 @click.option(
     "--existing",
     type=click.Choice(["error", "replace", "keep"]),
@@ -118,7 +101,8 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     help="Compile, or also run, the result before it is written.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
-@_EMIT
+@EMIT
+@SPLIT
 @_ENTRY
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
 @_REPORT
@@ -131,6 +115,7 @@ def rewrite(
     mode: Any,
     check: bool,
     emit: Any,
+    split: bool,
     report: str | None,
     seed: int,
     require: str,
@@ -150,6 +135,13 @@ def rewrite(
         options["mesh"] = parse_mesh_option(options["mesh"])
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
+    if split:
+        if mode is not None or report is not None:
+            usage("--split-input-file cannot be given beside --verify or --report")
+        from hlopass.cli_parts import rewrite_parts
+
+        rewrite_parts(source, output, emit, check, options)
+        return
     with stages(options["pairing"] == "measured") as progress:
         rewritten = api.rewrite(source, progress=progress, allow_open=check, **options)
     show(rewritten.diagnostics)
@@ -185,29 +177,31 @@ def _write_report(report: Report, path: str | None) -> None:
 
 
 def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
-    _write_data(rewritten.data(emit, lambda found: show((found,))), output)
-
-
-def _write_data(data: bytes, output: str) -> None:
-    from hlopass.files import STANDARD, write_whole
-
-    if output == STANDARD and sys.stdout.isatty() and (b"\0" in data or data[:1] == b"\x1f"):
-        usage("bytes would garble the terminal: name a file with -o, or use --emit text")
-    write_whole(output, data)
+    write_data(rewritten.data(emit, lambda found: show((found,))), output)
 
 
 @cli.command(cls=Command)
 @_IN
-@_EMIT
+@EMIT
+@SPLIT
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
-def convert(source: str, emit: Any, output: str) -> None:
+def convert(source: str, emit: Any, split: bool, output: str) -> None:
     """Write a program in another format, otherwise as it is."""
     from hlopass import api
 
     if emit is None:
         usage("name the format to write: --emit FORMAT")
     emit = emit_of(emit)
-    _write_data(api.convert(source, emit, warn=lambda found: show((found,))), output)
+
+    def work(part: Any, label: str | None = None) -> bytes:
+        return api.convert(part, emit, label=label, warn=lambda found: show((found,)))
+
+    if split:
+        from hlopass.cli_parts import write_parts
+
+        write_parts(source, output, emit, work)
+    else:
+        write_data(work(source), output)
 
 
 @cli.command(cls=Command)

@@ -12,6 +12,30 @@ import click
 
 from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, render
 
+EMIT = click.option(
+    "--emit",
+    metavar="FORMAT[=VERSION][.gz]",
+    help="As in text, hlo-proto or portable=1.0.0.gz; as IN is by default.",
+)
+SPLIT = click.option(
+    "--split-input-file",
+    "split",
+    is_flag=True,
+    help="Take each module of a text by itself: parted by // ----- lines, or several HloModules.",
+)
+
+
+def MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
+    """The options that bind a spec to a mesh."""
+    sizes = click.option("--mesh", metavar="A=4,B=2", help="Sizes for the mesh axes of the spec.")
+    count = click.option(
+        "--devices",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Number of devices; gives one mesh axis its size.",
+    )
+    return sizes(count(command))
+
 
 class Command(click.Command):
     """A command whose HlopassError becomes diagnostics on stderr and an exit status."""
@@ -41,6 +65,15 @@ def show(diagnostics: Iterable[Diagnostic]) -> None:
 
 def usage(message: str) -> NoReturn:
     raise UsageError(Diagnostic("usage", message))
+
+
+def write_data(data: bytes, output: str) -> None:
+    """Writes a module, but no bytes to a terminal."""
+    from hlopass.files import STANDARD, write_whole
+
+    if output == STANDARD and sys.stdout.isatty() and (b"\0" in data or data[:1] == b"\x1f"):
+        usage("bytes would garble the terminal: name a file with -o, or use --emit text")
+    write_whole(output, data)
 
 
 @contextlib.contextmanager

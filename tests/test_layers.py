@@ -56,6 +56,7 @@ PURE = {
     "shardspec.py",
     "names.py",
     "pairing.py",
+    "parts.py",
     "planning.py",
     "report.py",
     "requests.py",
@@ -64,7 +65,7 @@ PURE = {
 }
 """Files that know no MLIR, not even through another file of this package."""
 
-ABOVE = {"hlopass.cli": {"__main__.py"}, "hlopass.api": {"cli.py", "__init__.py"}}
+ABOVE = {"hlopass.cli": {"__main__.py"}, "hlopass.api": {"cli.py", "cli_parts.py", "__init__.py"}}
 """What stands at the top, and the files that may call it."""
 
 

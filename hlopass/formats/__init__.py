@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import jaxlib.mlir.ir as ir
 
+from hlopass import parts
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.emit import HLO, Emit, Format
 from hlopass.formats import bytecode, text
@@ -59,7 +60,9 @@ def read(data: bytes | str, label: str, entry: str | None = None) -> Program:
 def load(data: bytes | str, label: str) -> Loaded:
     """A module from the bytes of a file. Raises HlopassError where they are none."""
     if isinstance(data, bytes) and data.startswith(_GZIP):
-        return _unpacked(data, label)
+        loaded = load(unpacked(data, label), label)
+        loaded.source = replace(loaded.source, gzip=True)
+        return loaded
     if isinstance(data, bytes) and data.startswith(bytecode.MAGIC):
         return _binary(data, label)
     if isinstance(data, bytes) and data.startswith(b"\n") and _CONTROL.search(data[:4096]):
@@ -67,14 +70,15 @@ def load(data: bytes | str, label: str) -> Loaded:
 
         return hlo.read_proto(data, label)
     source, written = _recognise(data, label)
-    if _HLO_TEXT.match(written):
-        return _hlo(written, label)
-    with new_context() as context:
-        context.emit_error_diagnostics = False
-        try:
-            return Loaded(ir.Module.parse(written), source)
-        except ir.MLIRError as error:
-            raise HlopassError(_parse_errors(error, source)) from None
+    try:
+        return _hlo(written, label) if _HLO_TEXT.match(written) else _text(written, source)
+    except HlopassError:
+        modules = parts.count(written)
+        if modules < 2:
+            raise
+        message = f"the text holds {modules} modules"
+        hint = "--split-input-file takes each by itself; from Python, hlopass.split does"
+        raise HlopassError(Diagnostic("module-several", message, Where(label), help=hint)) from None
 
 
 def load_named(data: bytes | str, label: str) -> Loaded:
@@ -123,21 +127,31 @@ def _write(program: Loaded, emit: Emit, warn: Callable[[Diagnostic], None]) -> b
     return portable.write(program, emit.version, warn)
 
 
+def _text(written: str, source: Source) -> Loaded:
+    with new_context() as context:
+        context.emit_error_diagnostics = False
+        try:
+            return Loaded(ir.Module.parse(written), source)
+        except ir.MLIRError as error:
+            raise HlopassError(_parse_errors(error, source)) from None
+
+
 def _hlo(written: str, label: str) -> Loaded:
     from hlopass.formats import hlo
 
     return hlo.read_text(written, label) if hlo.is_text(written) else hlo.read_proto(written, label)
 
 
-def _unpacked(data: bytes, label: str) -> Loaded:
+def unpacked(data: bytes, label: str) -> bytes:
+    """The bytes of a file that may be gzipped. Raises HlopassError where that is damaged."""
+    if not data.startswith(_GZIP):
+        return data
     from hlopass.formats import gzipped
 
     inner = gzipped.read(data, label)
     if inner.startswith(_GZIP):
         raise HlopassError(_not_a_module("gzip data in gzip data", label))
-    loaded = load(inner, label)
-    loaded.source = replace(loaded.source, gzip=True)
-    return loaded
+    return inner
 
 
 def _binary(data: bytes, label: str) -> Loaded:
