@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hlopass.api import Proof, Rewritten, convert, inspect, rewrite, suggest, verify
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
+    from hlopass.proof.donating import donating
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import load_spec
     from hlopass.splitting import split
@@ -29,6 +30,7 @@ _HOMES = {
     "Rewritten": "api",
     "Spec": "shardspec",
     "convert": "api",
+    "donating": "proof.donating",
     "inspect": "api",
     "load_spec": "sources",
     "rewrite": "api",
@@ -48,6 +50,7 @@ __all__ = [
     "Rewritten",
     "Spec",
     "convert",
+    "donating",
     "inspect",
     "load_spec",
     "rewrite",

@@ -6,7 +6,7 @@ Nothing here prints or exits. Errors are HlopassError with `.diagnostics`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -61,6 +61,7 @@ class Rewritten:
     costs: Mapping[int, Conflict] = field(default_factory=dict, repr=False)
     candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
+    source: Any = field(default=None, repr=False)
 
     def data(
         self, emit: Emit | str | None = None, warn: Callable[[Diagnostic], None] = lambda _: None
@@ -83,6 +84,16 @@ class Rewritten:
     def bytecode(self) -> bytes:
         """The program as MLIR bytecode."""
         return self.data("bytecode")
+
+    def exported(self) -> Any:
+        """The `jax.export.Exported` that was rewritten, with the rewritten program in it.
+
+        `hlopass.donating` makes a function of it that really donates.
+        """
+        if not hasattr(self.source, "mlir_module_serialized"):
+            message = f"what was rewritten is no jax.export.Exported: {type(self.source).__name__}"
+            raise HlopassError(Diagnostic("source-type", message))
+        return replace(self.source, mlir_module_serialized=self.data())
 
     @cached_property
     def report(self) -> Report:
@@ -138,12 +149,13 @@ def rewrite(
 ) -> Rewritten:
     """Writes a manifest's donations and a spec's shardings into a program.
 
-    `source`: a path, MLIR text or bytecode, an `ir.Module`, or a `jax.stages.Lowered`; it is
-    not changed. `donate`: a manifest, as a path or as plain data. `automatic` overrides the
-    manifest's. `pairing`: how results are chosen where none is named: by data flow, in JAX's
-    order, or by data flow and then measured in the compiler. `shard`: a sharding spec, as a
-    path, plain data, or what `load_spec` returns; `mesh` (sizes by axis) or `devices` bind it.
-    `existing`: what becomes of shardings that the program has and the spec wants otherwise.
+    `source`: a path, text or bytes of any format, an `ir.Module`, a `jax.stages.Lowered` or a
+    `jax.export.Exported`; it is not changed. `donate`: a manifest, as a path or as plain data.
+    `automatic` overrides the manifest's. `pairing`: how results are chosen where none is named:
+    by data flow, in JAX's order, or by data flow and then measured in the compiler. `shard`: a
+    sharding spec, as a path, plain data, or what `load_spec` returns; `mesh` (sizes by axis) or
+    `devices` bind it. `existing`: what becomes of shardings that the program has and the spec
+    wants otherwise.
     `allow_open`: a spec whose mesh has no sizes yet is checked, and nothing of it written.
     `pipeline`: other passes than the default ones, as text or objects. `entry`: the function to
     work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the
@@ -185,6 +197,7 @@ def rewrite(
         dict(context.costs),
         candidates,
         raw,
+        source,
     )
 
 

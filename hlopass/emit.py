@@ -10,6 +10,7 @@ Format = Literal[
     "text",
     "bytecode",
     "portable",
+    "jax-export",
     "hlo",
     "hlo-proto",
     "hlo-pbtxt",

@@ -7,22 +7,19 @@ name, its bytes, whether a buffer of its type can be reused) asks this file.
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import jaxlib.mlir.ir as ir
 
 from hlopass.buffers import BufferLayout, layout_of
 from hlopass.diagnostics import Diagnostic, Where, quoted
-from hlopass.emit import Format
 from hlopass.entry import name_of, select_entry
 from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
+from hlopass.loaded import Loaded, Source
 from hlopass.values import Role, Value
 
 if TYPE_CHECKING:
-    from hlopass.hlo_origin import Origin
     from hlopass.layout import Mesh
     from hlopass.sharded import Sharded
 
@@ -49,43 +46,6 @@ PARSED_FROM = "-"
 
 _NUMBERED = re.compile(r"(?:arg)?\d+$")
 _SSA_NAME = re.compile(r"%([\w$.-]+)")
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a module came from: `label` is its file name in diagnostics.
-
-    `version`: that of a portable artifact. `gzip`: it came packed. `origin`: the HLO module.
-    """
-
-    label: str
-    format: Format
-    text: str | None = None
-    has_locations: bool = True
-    version: str | None = None
-    gzip: bool = False
-    origin: Origin | None = None
-
-    def line(self, number: int) -> str:
-        """A line of the text, counting from 1; empty where there is none."""
-        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
-
-    @functools.cached_property
-    def _lines(self) -> list[str]:
-        return (self.text or "").split("\n")
-
-
-class Loaded:
-    """A module in memory, and where it came from."""
-
-    def __init__(self, module: ir.Module, source: Source) -> None:
-        self.module = module
-        self.source = source
-
-    @property
-    def context(self) -> ir.Context:
-        """The MLIR context of the module."""
-        return self.module.context
 
 
 class Program(Loaded):

@@ -25,6 +25,7 @@ MLIR = {
     "donation_attrs.py",
     "entry.py",
     "jaxlib_compat.py",
+    "loaded.py",
     "pipeline.py",
     "program.py",
     "sharding_attrs.py",

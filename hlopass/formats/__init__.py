@@ -15,7 +15,8 @@ from hlopass.emit import HLO, Emit, Format
 from hlopass.formats import bytecode, text
 from hlopass.formats.said import cut
 from hlopass.jaxlib_compat import location_position, new_context
-from hlopass.program import PARSED_FROM, Loaded, Program, Source
+from hlopass.loaded import Loaded, Source
+from hlopass.program import PARSED_FROM, Program
 
 _FOREIGN = (
     (b"PK\x03\x04", "a zip archive"),
@@ -69,6 +70,13 @@ def load(data: bytes | str, label: str) -> Loaded:
         from hlopass.formats import hlo
 
         return hlo.read_proto(data, label)
+    if isinstance(data, bytes) and b"\0" in data[:64]:
+        from hlopass.formats import jax_export
+
+        if jax_export.held(data) is not None:
+            loaded = _binary(jax_export.module_of(data), label)
+            loaded.source = replace(loaded.source, format="jax-export", blob=data)
+            return loaded
     source, written = _recognise(data, label)
     try:
         return _hlo(written, label) if _HLO_TEXT.match(written) else _text(written, source)
@@ -124,7 +132,21 @@ def _write(program: Loaded, emit: Emit, warn: Callable[[Diagnostic], None]) -> b
         return bytecode.write(program)
     from hlopass.formats import portable
 
+    if emit.format == "jax-export":
+        return _blob(program, warn)
     return portable.write(program, emit.version, warn)
+
+
+def _blob(program: Loaded, warn: Callable[[Diagnostic], None]) -> bytes:
+    """A program in the blob that it came in, its artifact being of the same version."""
+    from hlopass.formats import jax_export, portable
+
+    source = program.source
+    if source.blob is None:
+        message = "only what came as a jax.export blob can be written as one"
+        hint = "its types, trees and shardings are known to JAX alone: jax.export.export"
+        raise HlopassError(Diagnostic("jax-export-lost", message, Where(source.label), help=hint))
+    return jax_export.with_module(source.blob, portable.write(program, source.version, warn))
 
 
 def _text(written: str, source: Source) -> Loaded:

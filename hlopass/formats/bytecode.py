@@ -10,7 +10,7 @@ import jaxlib.mlir.ir as ir
 from hlopass.formats import text
 
 if TYPE_CHECKING:
-    from hlopass.program import Loaded
+    from hlopass.loaded import Loaded
 
 MAGIC = b"ML\xefR"
 

@@ -17,6 +17,7 @@ from hlopass.formats import hlo_proto, hlo_text
 from hlopass.formats.said import cut, xla_error
 from hlopass.hlo_origin import Donations, Origin, Slot, shown
 from hlopass.jaxlib_compat import new_context, set_argument_name
+from hlopass.loaded import Loaded, Source
 from hlopass.program import (
     ALIAS,
     ARG_ATTRS,
@@ -27,8 +28,6 @@ from hlopass.program import (
     REPLICAS,
     RESULT_ATTRS,
     SHARDINGS,
-    Loaded,
-    Source,
     attribute_dicts,
     set_attribute_dicts,
 )

@@ -11,7 +11,8 @@ from hlopass.emit import Format
 from hlopass.formats import bytecode, hlo, hlo_proto, hlo_text
 from hlopass.formats.said import xla_error
 from hlopass.hlo_origin import Alias, Donations, Origin
-from hlopass.program import PARTITIONS, REPLICAS, Loaded, Program, count_of
+from hlopass.loaded import Loaded
+from hlopass.program import PARTITIONS, REPLICAS, Program, count_of
 
 Warn = Callable[[Diagnostic], None]
 

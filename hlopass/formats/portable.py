@@ -15,7 +15,7 @@ from hlopass.jaxlib_compat import read_portable, vhlo_versions, write_portable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hlopass.program import Loaded
+    from hlopass.loaded import Loaded
 
 _PRODUCER = re.compile(rb"ML\xefR.{1,9}?StableHLO_v(\d+\.\d+\.\d+)\0", re.DOTALL)
 _VERSION = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}")
@@ -67,7 +67,7 @@ def write(program: Loaded, version: str | None, warn: Callable[[Diagnostic], Non
         return _write(program, data, version, mixed=False)
     except HlopassError:
         artifact = _write(program, data, version, mixed=True)
-    if program.source.format != "portable":
+    if program.source.version is None:
         foreign = ", ".join(_foreign(program.module)) or "attributes of other dialects"
         message = f"the portable artifact holds what VHLO has no words for, as it is: {foreign}"
         hint = "only readers that know these dialects, as this jaxlib has them, load it"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hlopass.program import Loaded
+    from hlopass.loaded import Loaded
 
 _LOCATION = re.compile(r'\bloc\((?:#|"|unknown|callsite|fused)')
 PARSER_LOCATION = re.compile(rb'loc\("-":\d+:\d+(?: to (?:\d+)?:\d+)?\)')
