@@ -122,6 +122,15 @@ def test_a_truncated_artifact_is_refused_wherever_it_ends() -> None:
         assert refused(data[:end]).code in ("module-parse", "format-unknown")
 
 
+def test_an_artifact_whose_producer_does_not_say_so() -> None:
+    data = hlopass.convert(STEP, "portable=1.0.0")
+    old = data.replace(b"StableHLO_v1.0.0\0", b"MLIR17.0.0git.xx\0")
+    assert portable.version_of(old) is None
+    out = hlopass.rewrite(old, donate=["w"]).data()
+    assert portable.version_of(out) == vhlo_versions()[1]
+    assert skeleton(out) == skeleton(data)
+
+
 @pytest.mark.parametrize("emit", ["text", "bytecode", "portable=1.0.0"])
 def test_gzip_in_gzip_out(emit: str) -> None:
     plain = hlopass.convert(STEP, emit)

@@ -177,7 +177,7 @@ def unpacked(data: bytes, label: str) -> bytes:
 
 
 def _binary(data: bytes, label: str) -> Loaded:
-    """Bytecode, or a portable artifact, which is bytecode whose producer says so."""
+    """Bytecode, or a portable artifact: its producer says so, or, before 2024, its operations."""
     from hlopass.formats import portable
 
     version = portable.version_of(data)
@@ -187,7 +187,11 @@ def _binary(data: bytes, label: str) -> Loaded:
         try:
             if version is not None:
                 return Loaded(portable.read(data, context, label, version), source)
-            return Loaded(ir.Module.parse(data), source)
+            module = ir.Module.parse(data)
+            if portable.is_vhlo(module):
+                source = replace(source, format="portable")
+                module = portable.read(data, context, label, version)
+            return Loaded(module, source)
         except ir.MLIRError as error:
             raise HlopassError(_parse_errors(error, source)) from None
         except (ValueError, RuntimeError, MemoryError):

@@ -28,7 +28,12 @@ def version_of(data: bytes) -> str | None:
     return None if found is None else found[1].decode()
 
 
-def read(data: bytes, context: ir.Context, label: str, version: str) -> ir.Module:
+def is_vhlo(module: ir.Module) -> bool:
+    """Whether a module is an artifact of a time when the producer did not say so."""
+    return any(op.operation.name.startswith("vhlo.") for op in module.body.operations)
+
+
+def read(data: bytes, context: ir.Context, label: str, version: str | None) -> ir.Module:
     """The module in an artifact, as StableHLO. Raises HlopassError where it cannot be read."""
     with saying(context) as said:
         try:
@@ -36,7 +41,7 @@ def read(data: bytes, context: ir.Context, label: str, version: str) -> ir.Modul
         except ValueError:
             pass
     newest = vhlo_versions()[1]
-    if _numbers(version) > _numbers(newest):
+    if version is not None and _numbers(version) > _numbers(newest):
         message = f"the portable artifact is of version {version}, and this jaxlib reads {newest}"
         hint = f"write it for version {newest} or an older one, or install a newer jaxlib"
         raise HlopassError(Diagnostic("portable-newer", message, Where(label), help=hint))
@@ -67,7 +72,7 @@ def write(program: Loaded, version: str | None, warn: Callable[[Diagnostic], Non
         return _write(program, data, version, mixed=False)
     except HlopassError:
         artifact = _write(program, data, version, mixed=True)
-    if program.source.version is None:
+    if program.source.format not in ("portable", "jax-export"):
         foreign = ", ".join(_foreign(program.module)) or "attributes of other dialects"
         message = f"the portable artifact holds what VHLO has no words for, as it is: {foreign}"
         hint = "only readers that know these dialects, as this jaxlib has them, load it"
