@@ -3,10 +3,11 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+CORPUS ?= ../shared/corpus
 STEP := testdata/frontends/transformer_train_step
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check lint types format golden programs bench clean
+.PHONY: help setup demo test slow check lint types format golden programs bench corpus clean
 
 help:  ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +55,9 @@ bench: $(READY)  ## Measure, as ratios
 	$(BIN)/python bench/pairing.py
 	$(BIN)/python bench/rewrite.py
 	$(BIN)/python bench/scale.py
+
+corpus: $(READY)  ## Run hlopass over modules that frontends wrote; CORPUS=FOLDER
+	$(BIN)/python bench/corpus.py $(CORPUS)
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,11 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlopass.api import Proof, Rewritten, inspect, probe, rewrite, suggest, verify
+    from hlopass.api import Proof, Rewritten, convert, inspect, probe, rewrite, suggest, verify
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
+    from hlopass.proof.donating import donating
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import load_spec
+    from hlopass.splitting import split
 
 __version__ = "0.1.0"
 
@@ -27,10 +29,13 @@ _HOMES = {
     "Proof": "api",
     "Rewritten": "api",
     "Spec": "shardspec",
+    "convert": "api",
+    "donating": "proof.donating",
     "inspect": "api",
     "load_spec": "sources",
     "probe": "api",
     "rewrite": "api",
+    "split": "splitting",
     "suggest": "api",
     "verify": "api",
 }
@@ -45,10 +50,13 @@ __all__ = [
     "Proof",
     "Rewritten",
     "Spec",
+    "convert",
+    "donating",
     "inspect",
     "load_spec",
     "probe",
     "rewrite",
+    "split",
     "suggest",
     "verify",
 ]

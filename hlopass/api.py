@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -25,8 +25,8 @@ from hlopass.diagnostics import (
     quoted,
 )
 from hlopass.donation import Donation
+from hlopass.emit import Emit, emit_of
 from hlopass.entry import rename_to_main
-from hlopass.formats import Format
 from hlopass.manifest import Automatic, Manifest
 from hlopass.passes import Pass, PassContext
 from hlopass.program import Program
@@ -64,16 +64,21 @@ class Rewritten:
     costs: Mapping[int, Conflict] = field(default_factory=dict, repr=False)
     candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
+    source: Any = field(default=None, repr=False)
 
-    def data(self, emit: Format | None = None) -> bytes:
-        """The program in a format; in that of the input by default.
+    def data(
+        self, emit: Emit | str | None = None, warn: Callable[[Diagnostic], None] = lambda _: None
+    ) -> bytes:
+        """The program in a format, as in "portable=1.0.0.gz"; in that of the input by default.
 
-        Where nothing changed, the input itself.
+        Where nothing changed, the input itself. `warn` is told what the format cannot say.
         """
-        same = emit is None or emit == self.program.source.format
+        emit = emit_of(emit) if isinstance(emit, str) else emit
+        source = self.program.source
+        same = emit in (None, Emit(source.format, source.version, source.gzip))
         if same and not self.changed and self.raw is not None:
             return self.raw
-        return formats.write(self.program, emit or self.program.source.format)
+        return formats.write(self.program, emit, warn)
 
     def text(self) -> str:
         """The program as MLIR text, with locations where the input had any."""
@@ -82,6 +87,16 @@ class Rewritten:
     def bytecode(self) -> bytes:
         """The program as MLIR bytecode."""
         return self.data("bytecode")
+
+    def exported(self) -> Any:
+        """The `jax.export.Exported` that was rewritten, with the rewritten program in it.
+
+        `hlopass.donating` makes a function of it that really donates.
+        """
+        if not hasattr(self.source, "mlir_module_serialized"):
+            message = f"what was rewritten is no jax.export.Exported: {type(self.source).__name__}"
+            raise HlopassError(Diagnostic("source-type", message))
+        return replace(self.source, mlir_module_serialized=self.data())
 
     @cached_property
     def report(self) -> Report:
@@ -137,12 +152,13 @@ def rewrite(
 ) -> Rewritten:
     """Writes a manifest's donations and a spec's shardings into a program.
 
-    `source`: a path, MLIR text or bytecode, an `ir.Module`, or a `jax.stages.Lowered`; it is
-    not changed. `donate`: a manifest, as a path or as plain data. `automatic` overrides the
-    manifest's. `pairing`: how results are chosen where none is named: by data flow, in JAX's
-    order, or by data flow and then measured in the compiler. `shard`: a sharding spec, as a
-    path, plain data, or what `load_spec` returns; `mesh` (sizes by axis) or `devices` bind it.
-    `existing`: what becomes of shardings that the program has and the spec wants otherwise.
+    `source`: a path, text or bytes of any format, an `ir.Module`, a `jax.stages.Lowered` or a
+    `jax.export.Exported`; it is not changed. `donate`: a manifest, as a path or as plain data.
+    `automatic` overrides the manifest's. `pairing`: how results are chosen where none is named:
+    by data flow, in JAX's order, or by data flow and then measured in the compiler. `shard`: a
+    sharding spec, as a path, plain data, or what `load_spec` returns; `mesh` (sizes by axis) or
+    `devices` bind it. `existing`: what becomes of shardings that the program has and the spec
+    wants otherwise.
     `allow_open`: a spec whose mesh has no sizes yet is checked, and nothing of it written.
     `pipeline`: other passes than the default ones, as text or objects. `entry`: the function to
     work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the
@@ -184,6 +200,7 @@ def rewrite(
         dict(context.costs),
         candidates,
         raw,
+        source,
     )
 
 
@@ -329,6 +346,25 @@ def verify(
     if not isinstance(source, Rewritten):
         diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
     return Proof(report, diagnostics)
+
+
+def convert(
+    source: Any,
+    emit: Emit | str,
+    *,
+    label: str | None = None,
+    warn: Callable[[Diagnostic], None] = lambda _: None,
+) -> bytes:
+    """A module in another format, otherwise as it is; it need not have an entry.
+
+    `source`: as for `rewrite`. `emit`: FORMAT[=VERSION][.gz], as in "portable=1.0.0". `warn`
+    is told what the format cannot say. Raises HlopassError where it cannot be read or written.
+    """
+    wanted = emit_of(emit) if isinstance(emit, str) else emit
+    if isinstance(source, Rewritten):
+        return source.data(wanted, warn)
+    raw, label = bytes_of(source, label)
+    return formats.write(formats.load_named(raw, label), wanted, warn)
 
 
 def inspect(

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from hlopass import __version__
-from hlopass.cli_support import Command, show, stages, usage
+from hlopass.cli_options import (
+    EMIT,
+    ENTRY,
+    EXISTING,
+    IN,
+    MESH,
+    PLATFORM,
+    REPORT,
+    REQUIREMENTS,
+    SEED,
+    SPEC,
+    SPLIT,
+    TIMEOUT,
+    TOLERANCE,
+)
+from hlopass.cli_support import Command, show, stages, usage, write_data
+from hlopass.emit import emit_of
 
 if TYPE_CHECKING:
     from hlopass.api import Proof, Rewritten
@@ -24,86 +39,15 @@ WANTING = 3
 def cli() -> None:
     """Rewrites StableHLO programs so that their buffers are reused, and proves it.
 
-    IN is StableHLO or MHLO as MLIR text or bytecode; - is standard input. Exit status: 0
+    IN is StableHLO or MHLO as MLIR text, bytecode or portable artifact, or HLO as text or
+    proto, gzipped or not; - is standard input. Exit status: 0
     done, 1 a diagnosed failure, 2 wrong usage, 3 verified and found wanting, 4 the compiler
     crashed or ran out of time.
     """
 
 
-_IN = click.argument("source", metavar="IN")
-_ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; main by default.")
-_REPORT = click.option("--report", metavar="R.json", help="Write a report as JSON.")
-_SEED = click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs.")
-_TIMEOUT = click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit for compiling and running.",
-)
-
-_SPEC = click.option("--shard", metavar="S", help="Sharding spec: YAML, TOML or JSON by suffix.")
-_EXISTING = click.option(
-    "--existing",
-    type=click.Choice(["error", "replace", "keep"]),
-    default="error",
-    show_default=True,
-    help="What becomes of shardings that IN has and the spec wants otherwise.",
-)
-
-
-def _MESH(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
-    """The options that bind a spec to a mesh."""
-    sizes = click.option("--mesh", metavar="A=4,B=2", help="Sizes for the mesh axes of the spec.")
-    count = click.option(
-        "--devices",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Number of devices; gives one mesh axis its size.",
-    )
-    return sizes(count(command))
-
-
-_PLATFORM = click.option(
-    "--platform",
-    default="cpu",
-    show_default=True,
-    metavar="NAME",
-    help="Where to compile and run: cpu, or one whose plugin for JAX is installed (cuda, tpu).",
-)
-_TOLERANCE = click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    metavar="X",
-    help="How far results on several devices may be from those on one: a share of the largest "
-    "element; by default the square root of the type's epsilon.",
-)
-
-
-def _requirements(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of what a proof must show."""
-    copies = click.option(
-        "--max-copies", type=click.IntRange(min=0), metavar="N", help="Copies that may be added."
-    )
-    temp = click.option(
-        "--max-temp-bytes",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Temporary memory allowed.",
-    )
-    share = click.option(
-        "--require",
-        default="all",
-        show_default=True,
-        metavar="all|none|N%",
-        help="Share of the donated bytes that must be reused; donors do not count.",
-    )
-    return share(copies(temp(command)))
-
-
 @cli.command(cls=Command)
-@_IN
+@IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
 @click.option("--donate", metavar="M", help="Donation manifest: JSON, or TOML or YAML by suffix.")
 @click.option(
@@ -118,9 +62,9 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     show_default=True,
     help="How results are chosen: by data flow, in JAX's order, or measured in the compiler.",
 )
-@_SPEC
-@_MESH
-@_EXISTING
+@SPEC
+@MESH
+@EXISTING
 @click.option("--pipeline", metavar="P", help="Other passes, as in strip-donation,alias-by-name.")
 @click.option(
     "--verify",
@@ -130,22 +74,22 @@ def _requirements(command: Callable[..., None]) -> Callable[..., None]:
     help="Compile, or also run, the result before it is written.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
-@click.option(
-    "--emit", type=click.Choice(["text", "bytecode"]), help="Format; that of IN by default."
-)
-@_ENTRY
+@EMIT
+@SPLIT
+@ENTRY
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
-@_REPORT
-@_SEED
-@_TIMEOUT
-@_TOLERANCE
-@_requirements
+@REPORT
+@SEED
+@TIMEOUT
+@TOLERANCE
+@REQUIREMENTS
 def rewrite(
     source: str,
     output: str,
     mode: Any,
     check: bool,
     emit: Any,
+    split: bool,
     report: str | None,
     seed: int,
     tolerance: float | None,
@@ -159,12 +103,20 @@ def rewrite(
 
     if [source, options["donate"], options["shard"]].count("-") > 1:
         usage("only one of IN, --donate and --shard can be standard input")
+    emit = emit and emit_of(emit)
     if options["mesh"] is not None:
         from hlopass.mesh_option import parse_mesh_option
 
         options["mesh"] = parse_mesh_option(options["mesh"])
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
+    if split:
+        if mode is not None or report is not None:
+            usage("--split-input-file cannot be given beside --verify or --report")
+        from hlopass.cli_parts import rewrite_parts
+
+        rewrite_parts(source, output, emit, check, options)
+        return
     with stages(options["pairing"] == "measured") as progress:
         rewritten = api.rewrite(source, progress=progress, allow_open=check, **options)
     show(rewritten.diagnostics)
@@ -201,33 +153,52 @@ def _write_report(report: Report, path: str | None) -> None:
 
 
 def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
-    from hlopass.files import STANDARD, write_whole
-
-    data = rewritten.data(emit)
-    if output == STANDARD and sys.stdout.isatty() and data.startswith(b"ML\xefR"):
-        usage("bytecode would garble the terminal: name a file with -o, or use --emit text")
-    write_whole(output, data)
+    write_data(rewritten.data(emit, lambda found: show((found,))), output)
 
 
 @cli.command(cls=Command)
-@_IN
-@_requirements
+@IN
+@EMIT
+@SPLIT
+@click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
+def convert(source: str, emit: Any, split: bool, output: str) -> None:
+    """Write a program in another format, otherwise as it is."""
+    from hlopass import api
+
+    if emit is None:
+        usage("name the format to write: --emit FORMAT")
+    emit = emit_of(emit)
+
+    def work(part: Any, label: str | None = None) -> bytes:
+        return api.convert(part, emit, label=label, warn=lambda found: show((found,)))
+
+    if split:
+        from hlopass.cli_parts import write_parts
+
+        write_parts(source, output, emit, work)
+    else:
+        write_data(work(source), output)
+
+
+@cli.command(cls=Command)
+@IN
+@REQUIREMENTS
 @click.option("--compile-only", is_flag=True, help="Compile, but do not run.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table."
 )
-@_ENTRY
-@_REPORT
-@_SEED
-@_TIMEOUT
+@ENTRY
+@REPORT
+@SEED
+@TIMEOUT
 @click.option(
     "--devices",
     type=click.IntRange(min=1),
     metavar="N",
     help="Devices to verify on; as many as IN is for by default, 1 verifies it unsplit.",
 )
-@_PLATFORM
-@_TOLERANCE
+@PLATFORM
+@TOLERANCE
 def verify(
     source: str, compile_only: bool, as_json: bool, report: str | None, **options: Any
 ) -> None:
@@ -256,17 +227,17 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 
 
 @cli.command(cls=Command)
-@_IN
-@_SPEC
-@_MESH
-@_EXISTING
+@IN
+@SPEC
+@MESH
+@EXISTING
 @click.option("--propagate", is_flag=True, help="Run Shardy's propagation: what is open becomes.")
 @click.option(
     "--picture", multiple=True, metavar="NAME", help="Draw a tensor over its devices; repeatable."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@_ENTRY
-@_TIMEOUT
+@ENTRY
+@TIMEOUT
 def inspect(source: str, as_json: bool, mesh: str | None, **options: Any) -> None:
     """Show arguments, results, donation, what could still be donated, and sharding.
 
@@ -290,9 +261,9 @@ def inspect(source: str, as_json: bool, mesh: str | None, **options: Any) -> Non
 
 
 @cli.command(cls=Command)
-@_IN
+@IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
-@_ENTRY
+@ENTRY
 def suggest(source: str, output: str, entry: str | None) -> None:
     """Write a donation manifest to start from, as YAML with reasons."""
     from hlopass import api
@@ -304,9 +275,9 @@ def suggest(source: str, output: str, entry: str | None) -> None:
 
 
 @cli.command(cls=Command)
-@_PLATFORM
+@PLATFORM
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@_TIMEOUT
+@TIMEOUT
 def probe(platform: str, as_json: bool, timeout: float) -> None:
     """Find out what a platform does with donations, with small programs."""
     from hlopass import api

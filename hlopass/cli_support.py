@@ -43,6 +43,15 @@ def usage(message: str) -> NoReturn:
     raise UsageError(Diagnostic("usage", message))
 
 
+def write_data(data: bytes, output: str) -> None:
+    """Writes a module, but no bytes to a terminal."""
+    from hlopass.files import STANDARD, write_whole
+
+    if output == STANDARD and sys.stdout.isatty() and (b"\0" in data or data[:1] == b"\x1f"):
+        usage("bytes would garble the terminal: name a file with -o, or use --emit text")
+    write_whole(output, data)
+
+
 @contextlib.contextmanager
 def stages(long: bool = True) -> Iterator[Callable[[str], None] | None]:
     """Shows the stage of long work on stderr, with the time it takes, on a terminal only."""

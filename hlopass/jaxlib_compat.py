@@ -104,6 +104,71 @@ def hlo_shardings(executable: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return texts(executable.get_parameter_shardings()), texts(executable.get_output_shardings())
 
 
+def vhlo_versions() -> tuple[str, str]:
+    """The oldest and the newest version of portable artifacts that this jaxlib writes."""
+    return _stablehlo.get_minimum_version(), _stablehlo.get_current_version()
+
+
+def read_portable(context: ir.Context, data: bytes) -> ir.Module:
+    """The module in a portable artifact; ValueError where it cannot be read."""
+    return _stablehlo.deserialize_portable_artifact(context, data)
+
+
+def write_portable(module: ir.Module, version: str, mixed: bool) -> bytes:
+    """A module as a portable artifact; the module is changed by that.
+
+    `mixed`: what VHLO has no words for goes in as it is. ValueError where it cannot be written.
+    """
+    return _stablehlo.serialize_portable_artifact(module, version, allow_other_dialects=mixed)
+
+
+def hlo_from_text(text: str) -> bytes:
+    """HLO text as a serialized HloModuleProto; RuntimeError where XLA does not read it."""
+    return bytes(_hlo().hlo_module_from_text(text).as_serialized_hlo_module_proto())
+
+
+def hlo_to_text(module: bytes) -> str:
+    """A serialized HloModuleProto as HLO text; RuntimeError where XLA does not read it."""
+    return hlo_module_text(_hlo().HloModule.from_serialized_hlo_module_proto(module))
+
+
+def hlo_to_stablehlo(module: bytes) -> bytes:
+    """A serialized HloModuleProto as bytecode; RuntimeError where XLA does not import it."""
+    _hlo()
+    from jaxlib import _jax
+
+    return bytes(_jax.mlir.hlo_to_stablehlo(module))
+
+
+def stablehlo_to_hlo(bytecode: bytes) -> tuple[bytes, str]:
+    """A program as XLA exports it: as a serialized HloModuleProto, and as HLO text.
+
+    RuntimeError where XLA does not export it.
+    """
+    _hlo()
+    from jaxlib import _jax
+
+    exported = _jax.mlir.mlir_module_to_xla_computation(bytecode, False, False)
+    return exported.as_serialized_hlo_module_proto(), hlo_module_text(exported.get_hlo_module())
+
+
+def _hlo() -> Any:
+    """The bindings of HLO, which have a home of their own since jaxlib 0.10.2.
+
+    They use numpy from C++, which must be there in truth by then and not deferred.
+    """
+    import numpy
+
+    assert numpy.__version__
+    try:
+        from jaxlib import _hlo  # type: ignore[attr-defined]
+    except ImportError:
+        from jaxlib import xla_client
+
+        return xla_client._xla
+    return _hlo
+
+
 def registered_custom_calls() -> frozenset[str]:
     """The custom call targets that Python packages registered for the CPU.
 

@@ -7,10 +7,8 @@ name, its bytes, whether a buffer of its type can be reused) asks this file.
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import jaxlib.mlir.ir as ir
 
@@ -18,6 +16,7 @@ from hlopass.buffers import BufferLayout, layout_of
 from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.entry import name_of, select_entry
 from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
+from hlopass.loaded import Loaded, Source
 from hlopass.values import Role, Value
 
 if TYPE_CHECKING:
@@ -49,33 +48,14 @@ _NUMBERED = re.compile(r"(?:arg)?\d+$")
 _SSA_NAME = re.compile(r"%([\w$.-]+)")
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a module came from: `label` is its file name in diagnostics."""
-
-    label: str
-    format: Literal["text", "bytecode"]
-    text: str | None = None
-    has_locations: bool = True
-
-    def line(self, number: int) -> str:
-        """A line of the text, counting from 1; empty where there is none."""
-        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
-
-    @functools.cached_property
-    def _lines(self) -> list[str]:
-        return (self.text or "").split("\n")
-
-
-class Program:
-    """A module in memory, with the function that XLA will run.
+class Program(Loaded):
+    """A module with the function that XLA will run.
 
     Raises HlopassError where there is no such function (see `entry.select_entry`).
     """
 
     def __init__(self, module: ir.Module, source: Source, entry: str | None = None) -> None:
-        self.module = module
-        self.source = source
+        super().__init__(module, source)
         self.warnings: list[Diagnostic] = []
         where = Where(source.label)
         self.entry = select_entry(module, entry, where, self.warnings.append)
@@ -109,7 +89,7 @@ class Program:
         self.meshes: dict[str, Mesh] = {}
         self.argument_shardings: dict[int, Sharded] = {}
         self.result_shardings: dict[int, Sharded] = {}
-        self.partitions = _count(self.module, PARTITIONS)
+        self.partitions = count_of(self.module, PARTITIONS)
         self.is_sharded = self.partitions > 1
         if any(name in attrs for attrs in (*arguments, *results) for name in SHARDINGS):
             self.meshes = meshes_of(self.module)
@@ -139,11 +119,6 @@ class Program:
                 )
                 found[value.index] = sharded.gspmd(written, value)
         return found
-
-    @property
-    def context(self) -> ir.Context:
-        """The MLIR context of the module."""
-        return self.module.context
 
     @property
     def entry_name(self) -> str:
@@ -251,7 +226,7 @@ def meshes_of(module: ir.Module) -> dict[str, Mesh]:
     return found
 
 
-def _count(module: ir.Module, name: str) -> int:
+def count_of(module: ir.Module, name: str) -> int:
     """An integer attribute of the module; 1 where it has none."""
     attributes = module.operation.attributes
     if name in attributes and isinstance(attributes[name], ir.IntegerAttr):

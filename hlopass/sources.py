@@ -40,12 +40,14 @@ def bytes_of(source: Any, label: str | None) -> tuple[bytes, str]:
         return read_bytes(source), label or shown(source)
     if isinstance(source, bytes):
         return source, label or "<bytes>"
+    if hasattr(source, "mlir_module_serialized"):
+        return bytes(source.mlir_module_serialized), label or f"<{source.fun_name}>"
     if hasattr(source, "compiler_ir"):
         source = source.compiler_ir(dialect="stablehlo")
     operation = getattr(source, "operation", None)
     if operation is None or not hasattr(operation, "write_bytecode"):
         message = f"cannot read a module from {type(source).__name__}"
-        legal = "a path, MLIR text or bytecode, an ir.Module or a jax.stages.Lowered"
+        legal = "a path, text or bytes, an ir.Module, a Lowered or an Exported of jax"
         raise HlopassError(Diagnostic("source-type", message, help=f"legal: {legal}"))
     buffer = io.BytesIO()
     operation.write_bytecode(buffer)

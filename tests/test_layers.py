@@ -25,6 +25,7 @@ MLIR = {
     "donation_attrs.py",
     "entry.py",
     "jaxlib_compat.py",
+    "loaded.py",
     "pipeline.py",
     "program.py",
     "sharding_attrs.py",
@@ -37,10 +38,12 @@ PURE = {
     "common_mesh.py",
     "config_file.py",
     "diagnostics.py",
+    "emit.py",
     "donation.py",
     "files.py",
     "flow.py",
     "gspmd.py",
+    "hlo_origin.py",
     "layout.py",
     "manifest.py",
     "sdy_text.py",
@@ -57,6 +60,7 @@ PURE = {
     "shardspec.py",
     "names.py",
     "pairing.py",
+    "parts.py",
     "planning.py",
     "report.py",
     "requests.py",
@@ -65,7 +69,7 @@ PURE = {
 }
 """Files that know no MLIR, not even through another file of this package."""
 
-ABOVE = {"hlopass.cli": {"__main__.py"}, "hlopass.api": {"cli.py", "__init__.py"}}
+ABOVE = {"hlopass.cli": {"__main__.py"}, "hlopass.api": {"cli.py", "cli_parts.py", "__init__.py"}}
 """What stands at the top, and the files that may call it."""
 
 

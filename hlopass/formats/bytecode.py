@@ -10,12 +10,12 @@ import jaxlib.mlir.ir as ir
 from hlopass.formats import text
 
 if TYPE_CHECKING:
-    from hlopass.program import Program
+    from hlopass.loaded import Loaded
 
 MAGIC = b"ML\xefR"
 
 
-def write(program: Program) -> bytes:
+def write(program: Loaded) -> bytes:
     """A program as bytecode, with its names and locations.
 
     The positions that parsing a text made up are left out: the bytes do not depend on how

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hlopass.program import Program
+    from hlopass.loaded import Loaded
 
 _LOCATION = re.compile(r'\bloc\((?:#|"|unknown|callsite|fused)')
 PARSER_LOCATION = re.compile(rb'loc\("-":\d+:\d+(?: to (?:\d+)?:\d+)?\)')
@@ -18,7 +18,7 @@ def has_locations(text: str) -> bool:
     return _LOCATION.search(text) is not None
 
 
-def write(program: Program) -> bytes:
+def write(program: Loaded) -> bytes:
     """A program as text, with locations where its source had any.
 
     Arguments keep the names that they had as SSA values (`%cache_k`).
@@ -28,7 +28,7 @@ def write(program: Program) -> bytes:
     return _print(program, use_name_loc_as_prefix=True)
 
 
-def with_locations(program: Program) -> bytes:
+def with_locations(program: Loaded) -> bytes:
     """A program as text with its locations, but without those that parsing it made up.
 
     Where the source itself has positions in a file called "-", all of them stay.
@@ -40,7 +40,7 @@ def with_locations(program: Program) -> bytes:
     return PARSER_LOCATION.sub(b"loc(unknown)", text)
 
 
-def _print(program: Program, **options: bool) -> bytes:
+def _print(program: Loaded, **options: bool) -> bytes:
     text = program.module.operation.get_asm(binary=True, assume_verified=True, **options)
     assert isinstance(text, bytes)
     return text.rstrip(b"\n") + b"\n"
