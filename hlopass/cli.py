@@ -9,6 +9,7 @@ import click
 
 from hlopass import __version__
 from hlopass.cli_options import (
+    DONATE,
     EMIT,
     ENTRY,
     EXISTING,
@@ -49,7 +50,7 @@ def cli() -> None:
 @cli.command(cls=Command)
 @IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
-@click.option("--donate", metavar="M", help="Donation manifest: JSON, or TOML or YAML by suffix.")
+@DONATE
 @click.option(
     "--automatic",
     type=click.Choice(["off", "frontend", "repair", "names", "dataflow"]),
@@ -73,7 +74,11 @@ def cli() -> None:
     metavar="[=compile|run]",
     help="Compile, or also run, the result before it is written.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; exit 1 if anything would change, once the mesh is known.",
+)
 @EMIT
 @SPLIT
 @ENTRY
@@ -101,13 +106,8 @@ def rewrite(
     """Write a manifest's donations and a spec's shardings into a program."""
     from hlopass import api
 
-    if [source, options["donate"], options["shard"]].count("-") > 1:
-        usage("only one of IN, --donate and --shard can be standard input")
+    _one_from_stdin(source, options)
     emit = emit and emit_of(emit)
-    if options["mesh"] is not None:
-        from hlopass.mesh_option import parse_mesh_option
-
-        options["mesh"] = parse_mesh_option(options["mesh"])
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
     if split:
@@ -140,9 +140,15 @@ def rewrite(
         _write_module(rewritten, output, emit)
     if proof is not None:
         _show_proof(proof, sys.stderr)
-    if check and rewritten.changed:
+    still_open = any(found.code == "mesh-open" for found in rewritten.diagnostics)
+    if check and rewritten.changed and not still_open:
         click.echo(f"{rewritten.program.source.label}: would change", err=True)
         sys.exit(1)
+
+
+def _one_from_stdin(source: str, options: dict[str, Any]) -> None:
+    if [source, options["donate"], options["shard"]].count("-") > 1:
+        usage("only one of IN, --donate and --shard can be standard input")
 
 
 def _write_report(report: Report, path: str | None) -> None:
@@ -228,6 +234,7 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 
 @cli.command(cls=Command)
 @IN
+@DONATE
 @SPEC
 @MESH
 @EXISTING
@@ -238,21 +245,19 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @ENTRY
 @TIMEOUT
-def inspect(source: str, as_json: bool, mesh: str | None, **options: Any) -> None:
+def inspect(source: str, as_json: bool, **options: Any) -> None:
     """Show arguments, results, donation, what could still be donated, and sharding.
 
-    With a spec, the shardings are those that rewrite would write; nothing is written.
+    With a manifest or a spec, donations and shardings are those that rewrite would write;
+    nothing is written.
     """
     from hlopass import api
-    from hlopass.mesh_option import parse_mesh_option
     from hlopass.report import restored
     from hlopass.table import print_inspection
 
-    if source == options["shard"] == "-":
-        usage("only one of IN and --shard can be standard input")
-    sizes = None if mesh is None else parse_mesh_option(mesh)
+    _one_from_stdin(source, options)
     with stages(options["propagate"]) as progress:
-        found = api.inspect(source, mesh=sizes, progress=progress, **options)
+        found = api.inspect(source, progress=progress, **options)
     show(restored(each) for each in found.diagnostics)
     if as_json:
         click.echo(found.to_json(), nl=False)

@@ -91,7 +91,9 @@ def _read_yaml(text: str, label: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise _syntax(text, label, f"not YAML: {error.problem}", line, column) from None
+        problem = f"not YAML: {error.problem}"
+        problem += ' (a string that is "?" is quoted)' if "found '?'" in problem else ""
+        raise _syntax(text, label, problem, line, column) from None
     except yaml.YAMLError as error:
         message = f"not YAML: {_lower(str(error).splitlines()[0])}"
         raise _syntax(text, label, message, None, None) from None

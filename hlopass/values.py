@@ -160,6 +160,7 @@ def _by_pattern(
         hint = nearest_or_list(selector, names)
     else:
         hint = f"the {role}s have no names; " * bool(values) + _legal_indices(values, role)
+        hint += " (JAX writes names with as_text(debug_info=True))" * bool(values)
     raise HlopassError(Diagnostic(f"{role}-unknown", message, asked_at, help=hint))
 
 
