@@ -290,10 +290,12 @@ def _check_platform(platform: str) -> None:
 
 
 def _check_numbers(devices: int | None, tolerance: float | None) -> None:
-    if devices is not None and (isinstance(devices, bool) or devices < 1):
+    whole = isinstance(devices, int) and not isinstance(devices, bool)
+    if devices is not None and (not whole or devices < 1):
         message = f"cannot verify on {devices!r} devices"
         raise UsageError(Diagnostic("usage", message, help="legal: an integer of at least 1"))
-    if tolerance is not None and not 0 <= tolerance < math.inf:
+    number = isinstance(tolerance, (int, float))
+    if tolerance is not None and not (number and 0 <= tolerance < math.inf):
         message = f"cannot tolerate a difference of {tolerance!r}"
         hint = "legal: a share of a result's largest element, 0 or more"
         raise UsageError(Diagnostic("usage", message, help=hint))

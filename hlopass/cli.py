@@ -107,6 +107,7 @@ def rewrite(
     from hlopass import api
 
     _one_from_stdin(source, options)
+    _not_over_inputs(output, report, options)
     emit = emit and emit_of(emit)
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
@@ -149,6 +150,13 @@ def rewrite(
 def _one_from_stdin(source: str, options: dict[str, Any]) -> None:
     if [source, options["donate"], options["shard"]].count("-") > 1:
         usage("only one of IN, --donate and --shard can be standard input")
+
+
+def _not_over_inputs(output: str, report: str | None, options: dict[str, Any]) -> None:
+    for name in ("donate", "shard"):
+        for option, path in (("-o", output), ("--report", report)):
+            if path not in (None, "-") and path == options[name]:
+                usage(f"{option} cannot be the same file as --{name}")
 
 
 def _write_report(report: Report, path: str | None) -> None:

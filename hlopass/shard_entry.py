@@ -8,7 +8,6 @@ none fits is replicated; a name may stand once in a tensor.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
@@ -16,13 +15,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from hlopass.config_file import Checker
+from hlopass.config_file import Checker, kind_of
 from hlopass.diagnostics import HlopassError, nearest_or_list, quoted
 from hlopass.layout import DimSharding
 from hlopass.values import Role, compile_pattern
 
-Name = Annotated[str, msgspec.Meta(pattern=r"^(?!\.\.\.$)[^=,?\s]+$")]
-"""The name of an axis; `=`, `,` and `?` mean something where axes are written."""
+Name = Annotated[str, msgspec.Meta(pattern=r"^(?!\.\.\.$)[!#-+\--<>@-\[\]-~]+$")]
+"""The name of an axis: printable ASCII without `=`, `,` and `?`, which mean something where axes
+are written, and without what MLIR escapes, of which XLA dies (`absl::CUnescape`)."""
 
 Dims = tuple[DimSharding | EllipsisType, ...]
 Lost = tuple[tuple[int, str, tuple[str, ...]], ...]
@@ -185,9 +185,7 @@ class EntryReader:
         if not isinstance(value, (list, tuple)):
             words = " or ".join(map(quoted, WORDS[role]))
             message = f"expected a list with an entry for each dimension, or {words}"
-            self.checker.add(
-                "value-type", f"{message}, got {json.dumps(value, default=str)}", pointer
-            )
+            self.checker.add("value-type", f"{message}, got {kind_of(value)}", pointer)
             return (), ()
         dims = [self._dim(item, f"{pointer}/{index}") for index, item in enumerate(value)]
         if dims.count(...) > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +10,6 @@ from hlopass.diagnostics import Diagnostic, HlopassError, Where, quoted, togethe
 from hlopass.layout import DimSharding, Mesh, TensorSharding
 from hlopass.shard_entry import Entry
 from hlopass.values import Role, Value, select
-
-Dims = tuple[int | None, ...]
-"""The size of each dimension; None where it is dynamic."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class Resolver:
             self.found += [self._lost(entry, *lost) for lost in entry.lost]
             for value in fresh:
                 taken[value.index] = entry
-                shardable = dims_of(value) is not None and value.internal is None
+                shardable = value.dims is not None and value.internal is None
                 if selection.exact or shardable:
                     yield entry, value
 
@@ -129,7 +125,7 @@ class Resolver:
             yield from together(group, f"the pattern does not fit {len(group)} tensors")
 
     def _sharding(self, entry: Entry, value: Value) -> TensorSharding | None:
-        dims = dims_of(value)
+        dims = value.dims
         if dims is None:
             message = f"cannot shard {value}: {value.obstacle or 'it is not a tensor'}"
             self._add("shard-impossible", message, entry.pointer, value)
@@ -205,7 +201,7 @@ class Resolver:
     ) -> TensorSharding | None:
         if argument is None or argument.index not in asked:
             return None
-        if dims_of(argument) == dims_of(result):
+        if argument.dims == result.dims:
             return asked[argument.index]
         message = f"{result} cannot follow {argument}, which it reuses: their shapes differ"
         notes = (f"argument is {argument.described()}", f"result is {result.described()}")
@@ -222,17 +218,3 @@ class Resolver:
     ) -> None:
         notes = (f"{value.role} is {value.described()}",)
         self.found.append(Diagnostic(code, message, self._at(pointer), "error", notes, help))
-
-
-def dims_of(value: Value) -> Dims | None:
-    """The sizes of a value's dimensions, None for a dynamic one; None for what has no rank.
-
-    A value with dynamic dimensions has no `shape`: they are read off its type.
-    """
-    if value.shape is not None:
-        return value.shape
-    found = re.match(r"tensor<((?:(?:\d+|\?)x)*)", value.type)
-    if found is None or value.type.startswith("tensor<*"):
-        return None
-    sizes = found[1].split("x")[:-1]
-    return tuple(None if size == "?" else int(size) for size in sizes)

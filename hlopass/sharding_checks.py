@@ -25,11 +25,11 @@ def unreadable(carried: Carried) -> Iterator[Diagnostic]:
             text = sharding.text if len(sharding.text) < 100 else f"{sharding.text[:100]} ..."
             text = quoted(text) if sharding.dialect == "gspmd" else text
             message = f"{value} carries {ATTRIBUTES[sharding.dialect]} = {text}: {sharding.problem}"
-            hint = f"legal: {_LEGAL[sharding.dialect]}"
+            hint = f"legal: {LEGAL[sharding.dialect]}"
             yield Diagnostic("sharding-unreadable", message, value.where, help=hint)
 
 
-_LEGAL = {
+LEGAL = {
     "gspmd": 'as in "{devices=[4,1,2]<=[8] last_tile_dim_replicate}" or "{replicated}"',
     "shardy": 'as in #sdy.sharding<@mesh, [{"axis"}, {}]>, with an entry for each dimension',
 }

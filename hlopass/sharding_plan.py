@@ -97,7 +97,10 @@ def _differ(other: Sequence[tuple[Value, Sharded, TensorSharding]], dialect: Dia
 
 
 def _shown(old: Sharded) -> str:
-    return old.text if old.sharding is None else f"{dims(old.sharding)} over {old.sharding.mesh}"
+    partial = old.tiles is not None and old.tiles.subgroups
+    if old.sharding is None or partial:
+        return quoted(old.text) if old.dialect == "gspmd" else old.text
+    return f"{dims(old.sharding)} over {old.sharding.mesh}"
 
 
 def _asked(asked: TensorSharding, dialect: Dialect) -> str:

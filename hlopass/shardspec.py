@@ -7,7 +7,6 @@ tensors is found by `Spec.check` before it is bound, as far as that needs no siz
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from hlopass import config_file
-from hlopass.config_file import Checker
+from hlopass.config_file import Checker, kind_of
 from hlopass.diagnostics import Diagnostic, nearest_or_list, quoted
 from hlopass.files import shown
 from hlopass.gspmd import MOST_DEVICES
@@ -224,7 +223,7 @@ def _read_mesh(checker: Checker, found: Mapping[Any, Any]) -> dict[str, int | No
         return {}
     if not isinstance(mesh, dict) or not mesh:
         if mesh != {}:
-            message = f"expected an object of axes and their sizes, got {json.dumps(mesh)}"
+            message = f"expected an object of axes and their sizes, got {kind_of(mesh)}"
             hint = 'as in {"data": 4, "model": "?"}'
             checker.add("value-type", message, "/mesh", hint)
         else:
@@ -244,13 +243,13 @@ def _check_name(checker: Checker, name: Any, at: str) -> None:
         msgspec.convert(name, Name)
     except msgspec.ValidationError:
         message = f"{quoted(str(name))} cannot be the name of an axis"
-        hint = "a name is a string without spaces, '=', ',' and '?', and not '...'"
+        hint = "a name is printable ASCII without spaces and = , ? \" \\, and not '...'"
         checker.add("axis-name", message, at, hint)
 
 
 def _check_size(checker: Checker, name: str, size: Any, at: str) -> None:
     if not _is_count(size):
-        message = f"the size of mesh axis {quoted(name)} is {json.dumps(size, default=str)}"
+        message = f"the size of mesh axis {quoted(name)} is {kind_of(size)}"
         hint = 'a size is an integer of at least 1, or "?" for one that is bound later'
         checker.add("mesh-size", message, at, hint)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hlopass import shardspec
 from hlopass.diagnostics import Diagnostic, HlopassError, render
 from hlopass.layout import DimSharding, Mesh, TensorSharding
-from hlopass.shard_resolve import Resolved, dims_of
+from hlopass.shard_resolve import Resolved
 from hlopass.shardspec import BoundSpec, Spec
 from hlopass.values import Role, Value
 
@@ -536,7 +536,7 @@ def test_what_is_not_a_tensor() -> None:
     ],
 )
 def test_dimensions_are_read_off_the_type(text: str, dims: Any) -> None:
-    assert dims_of(Value("argument", 0, "w", text, None)) == dims
+    assert Value("argument", 0, "w", text, None).dims == dims
 
 
 def test_results_follow_the_arguments_that_they_reuse() -> None:

@@ -142,3 +142,10 @@ def test_a_range_is_a_slice_or_an_error(count: int, start: int, stop: int) -> No
         assert indices(f"{start}:{stop}", *[None] * count) == list(range(count))[start:stop]
     if caught is not None:
         assert caught.value.diagnostics[0].code in ("range-empty", "index-out-of-range")
+
+
+def test_many_stars_take_no_exponential_time() -> None:
+    named = values("a" * 3000 + "b", role="argument")
+    with pytest.raises(HlopassError):
+        select("*a" * 25 + "*c", named, "argument", ASKED_AT)
+    assert select("*a" * 25 + "*b", named, "argument", ASKED_AT).values == named

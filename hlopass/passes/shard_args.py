@@ -56,6 +56,7 @@ class ShardArgs(Pass):
         context.diagnostics += _partitions(context)
         if dialect == "shardy":
             context.diagnostics += _split_less(program, resolved)
+            context.diagnostics += _dynamic(program, resolved)
         if any(found.severity == "error" for found in context.diagnostics):
             return False
         before = set(program.meshes)
@@ -64,6 +65,20 @@ class ShardArgs(Pass):
         )
         context.diagnostics += _other_meshes(context, before)
         return changed
+
+
+def _dynamic(program: Program, resolved: Resolved) -> Sequence[Diagnostic]:
+    """Shardings of what has a dynamic shape, of which Shardy's propagation aborts."""
+    asked = [(program.arguments[i], each) for i, each in resolved.arguments.items()]
+    asked += [(program.results[i], each) for i, each in resolved.results.items() if each]
+    found = []
+    for value, sharding in asked:
+        if value.shape is None and not sharding.is_replicated:
+            message = f"cannot shard {value} with Shardy, which works on static shapes only"
+            notes = (f"{value.role} is {value.described()}",)
+            hint = "dialect: gspmd takes it"
+            found.append(Diagnostic("shard-dynamic", message, value.where, notes=notes, help=hint))
+    return together(found, f"cannot shard {len(found)} tensors of dynamic shape with Shardy")
 
 
 def _split_less(program: Program, resolved: Resolved) -> Sequence[Diagnostic]:
