@@ -75,7 +75,11 @@ def check(program: Program, uneven: Collection[tuple[Role, int]] = ()) -> list[D
             [each for each in carried if (each[0].role, each[0].index) not in uneven]
         ),
         *sharding_checks.devices(carried, program.partitions, program.where),
-        *sharding_checks.arguments_alone(carried, used, program.where),
+        *(
+            sharding_checks.arguments_alone(carried, used, program.where)
+            if program.source.origin is None  # HLO goes to GSPMD
+            else ()
+        ),
         *sharding_checks.pairs(donation_attrs.read(program), arguments, results),
     ]
 

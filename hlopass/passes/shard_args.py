@@ -42,6 +42,8 @@ class ShardArgs(Pass):
         program, spec = context.program, context.shard
         label = spec.spec.label
         used = sharding_attrs.dialects(module)
+        if not used and program.source.origin is not None and spec.spec.dialect == "same":
+            used = {"gspmd": "HLO"}
         dialect = dialect_of(spec.spec.dialect, used, program.where, label)
         if isinstance(dialect, Diagnostic):
             context.emit(dialect)
