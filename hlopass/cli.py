@@ -14,6 +14,7 @@ from hlopass.cli_options import (
     ENTRY,
     EXISTING,
     IN,
+    LIMITS,
     MESH,
     PLATFORM,
     REPORT,
@@ -21,7 +22,6 @@ from hlopass.cli_options import (
     SEED,
     SPEC,
     SPLIT,
-    TIMEOUT,
     TOLERANCE,
 )
 from hlopass.cli_support import Command, show, stages, usage, write_data
@@ -75,6 +75,11 @@ def cli() -> None:
     help="Compile, or also run, the result before it is written.",
 )
 @click.option(
+    "--paranoid",
+    is_flag=True,
+    help="Before writing, hold OUT against IN: nothing may differ but what was asked.",
+)
+@click.option(
     "--check",
     is_flag=True,
     help="Write nothing; exit 1 if anything would change, once the mesh is known.",
@@ -85,13 +90,14 @@ def cli() -> None:
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
 @REPORT
 @SEED
-@TIMEOUT
+@LIMITS
 @TOLERANCE
 @REQUIREMENTS
 def rewrite(
     source: str,
     output: str,
     mode: Any,
+    paranoid: bool,
     check: bool,
     emit: Any,
     split: bool,
@@ -116,7 +122,7 @@ def rewrite(
             usage("--split-input-file cannot be given beside --verify or --report")
         from hlopass.cli_parts import rewrite_parts
 
-        rewrite_parts(source, output, emit, check, options)
+        rewrite_parts(source, output, emit, check, paranoid, options)
         return
     with stages(options["pairing"] == "measured") as progress:
         rewritten = api.rewrite(source, progress=progress, allow_open=check, **options)
@@ -138,7 +144,7 @@ def rewrite(
     if report is not None:
         _write_report(rewritten.report if proof is None else proof.report, report)
     if not check and (proof is None or proof.ok):
-        _write_module(rewritten, output, emit)
+        _write_module(rewritten, output, emit, paranoid)
     if proof is not None:
         _show_proof(proof, sys.stderr)
     still_open = any(found.code == "mesh-open" for found in rewritten.diagnostics)
@@ -166,8 +172,11 @@ def _write_report(report: Report, path: str | None) -> None:
         write_whole(path, report.to_json().encode())
 
 
-def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
-    write_data(rewritten.data(emit, lambda found: show((found,))), output)
+def _write_module(rewritten: Rewritten, output: str, emit: Any, paranoid: bool) -> None:
+    data = rewritten.data(emit, lambda found: show((found,)))
+    if paranoid:
+        rewritten.check_faithful(data)
+    write_data(data, output)
 
 
 @cli.command(cls=Command)
@@ -175,7 +184,8 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
 @EMIT
 @SPLIT
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
-def convert(source: str, emit: Any, split: bool, output: str) -> None:
+@LIMITS
+def convert(source: str, emit: Any, split: bool, output: str, timeout: float) -> None:
     """Write a program in another format, otherwise as it is."""
     from hlopass import api
 
@@ -204,7 +214,7 @@ def convert(source: str, emit: Any, split: bool, output: str) -> None:
 @ENTRY
 @REPORT
 @SEED
-@TIMEOUT
+@LIMITS
 @click.option(
     "--devices",
     type=click.IntRange(min=1),
@@ -252,7 +262,7 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @ENTRY
-@TIMEOUT
+@LIMITS
 def inspect(source: str, as_json: bool, **options: Any) -> None:
     """Show arguments, results, donation, what could still be donated, and sharding.
 
@@ -277,7 +287,8 @@ def inspect(source: str, as_json: bool, **options: Any) -> None:
 @IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
 @ENTRY
-def suggest(source: str, output: str, entry: str | None) -> None:
+@LIMITS
+def suggest(source: str, output: str, entry: str | None, timeout: float) -> None:
     """Write a donation manifest to start from, as YAML with reasons."""
     from hlopass import api
     from hlopass.files import write_whole
@@ -290,7 +301,7 @@ def suggest(source: str, output: str, entry: str | None) -> None:
 @cli.command(cls=Command)
 @PLATFORM
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@TIMEOUT
+@LIMITS
 def probe(platform: str, as_json: bool, timeout: float) -> None:
     """Find out what a platform does with donations, with small programs."""
     from hlopass import api
