@@ -204,6 +204,7 @@ def test_shardings_are_written_into_the_text_and_nothing_else() -> None:
     assert flags in written
     plain = written.replace(added[0], "").replace(f", sharding={root}", "").replace(flags, "")
     assert plain == STEP
+    assert hlopass.inspect(written).results[1].sharding is None
     again = hlopass.rewrite(written, shard=SPEC)
     assert not again.changed and again.data().decode() == written
 
@@ -242,6 +243,18 @@ def test_a_leaf_of_a_tuple_is_sharded_beside_the_others() -> None:
         .replace("parameter(0)", "parameter(0), sharding={devices=[2]<=[2]}")
         .replace("add(%x, %x)", "add(%x, %x), sharding={replicated}")
     )
+
+
+def test_results_that_are_left_open_stay_so_where_no_spec_is_given() -> None:
+    sharded = ONE.replace("parameter(0)", "parameter(0), sharding={devices=[2]<=[2]}").replace(
+        "HloModule one",
+        "HloModule one, allow_spmd_sharding_propagation_to_output={true}, num_partitions=2",
+    )
+    rewritten = hlopass.rewrite(sharded, donate=[0])
+    alias = ", input_output_alias={ {}: (0, {}, may-alias) }"
+    assert rewritten.data().decode().replace(alias, "") == sharded
+    assert [each.code for each in rewritten.diagnostics] == ["shard-result-open"]
+    assert hlopass.verify(rewritten).donations[0].verdict == "reused"
 
 
 def test_shardys_shardings_are_refused() -> None:

@@ -22,6 +22,7 @@ from hlopass.program import (
     ALIAS,
     ARG_ATTRS,
     DONOR,
+    GSPMD,
     MODULE_ALIAS,
     MODULE_DONOR,
     PARTITIONS,
@@ -31,6 +32,8 @@ from hlopass.program import (
     attribute_dicts,
     set_attribute_dicts,
 )
+
+PROPAGATED = "allow_spmd_sharding_propagation_to_output"
 
 _CARRIED = {
     hlo_text.ALIASES,
@@ -56,12 +59,19 @@ def read_text(text: str, label: str) -> Loaded:
     message = hlo_proto.parse(module, label)
     lost = tuple(key for key in hlo_text.header(text)[1] if key not in _CARRIED)
     source = Source(label, "hlo", has_locations="metadata={" in text)
-    loaded = _imported(message, text.encode(), source, lost)
+    left = _left_open(text)
+    loaded = _imported(message, text.encode(), source, lost, left)
     for key, name in (("num_partitions", PARTITIONS), ("replica_count", REPLICAS)):
         count = hlo_text.attribute(text, key)
         if count is not None and count.isdecimal():
             _set_count(loaded.module, name, int(count))
     return loaded
+
+
+def _left_open(text: str) -> tuple[bool, ...]:
+    """For each leaf of the result, whether propagation shards it; one for all, or nothing."""
+    flags = hlo_text.attribute(text, PROPAGATED) or "{}"
+    return tuple(each.strip() == "true" for each in flags.strip("{}").split(",") if each.strip())
 
 
 def read_proto(data: bytes | str, label: str) -> Loaded:
@@ -76,7 +86,13 @@ def read_proto(data: bytes | str, label: str) -> Loaded:
     return _imported(message, raw, Source(label, kind, has_locations=named), lost)
 
 
-def _imported(message: Any, raw: bytes, source: Source, lost: tuple[str, ...]) -> Loaded:
+def _imported(
+    message: Any,
+    raw: bytes,
+    source: Source,
+    lost: tuple[str, ...],
+    left: tuple[bool, ...] = (),
+) -> Loaded:
     proto = hlo_proto.module_of(message)
     try:
         imported = jaxlib_compat.hlo_to_stablehlo(hlo_proto.serialized(proto, source.label))
@@ -94,6 +110,7 @@ def _imported(message: Any, raw: bytes, source: Source, lost: tuple[str, ...]) -
         if name in module.operation.attributes:
             del module.operation.attributes[name]
     _name(main, slots, hlo_proto.parameter_names(proto))
+    _open(main, left * len(outputs) if len(left) == 1 else left, len(outputs))
     origin = Origin(raw, slots, outputs, donated, shardings(main), lost)
     return Loaded(module, replace(source, origin=origin))
 
@@ -142,6 +159,16 @@ def _carry_over(
             if index >= 0 and index not in changes:
                 changes[index] = {**attributes[index], DONOR: ir.BoolAttr.get(True)}
     set_attribute_dicts(main, ARG_ATTRS, len(slots), changes)
+
+
+def _open(main: ir.Operation, left: tuple[bool, ...], count: int) -> None:
+    """Takes the sharding from results that are left to propagation: a tuple has one for all."""
+    changes = {
+        index: {name: attr for name, attr in attrs.items() if name not in SHARDINGS}
+        for index, attrs in enumerate(attribute_dicts(main, RESULT_ATTRS, count))
+        if left[index : index + 1] == (True,) and str(attrs.get(GSPMD)) == '"{replicated}"'
+    }
+    set_attribute_dicts(main, RESULT_ATTRS, count, changes)
 
 
 def _name(main: ir.Operation, slots: tuple[Slot, ...], names: dict[int, tuple[str, str]]) -> None:

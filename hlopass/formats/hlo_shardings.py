@@ -17,8 +17,6 @@ from hlopass.hlo_origin import Origin, Path
 from hlopass.program import Program
 from hlopass.values import Value
 
-PROPAGATED = "allow_spmd_sharding_propagation_to_output"
-
 _REPLICATED = "{replicated}"
 _INSTRUCTION = re.compile(r"(?m)^[ \t]*(?P<root>ROOT\s+)?%?[\w.-]+\s*=\s*")
 _OPCODE = re.compile(r"\s*(?P<name>[\w-]+)\(")
@@ -108,7 +106,7 @@ def out_of_text(text: str) -> str:
     """The text without what `into_text` may write."""
     start, end = _entry(text)
     text = text[:start] + _replaced(text[start:end], lambda *_: "") + text[end:]
-    for key in ("num_partitions", PROPAGATED):
+    for key in ("num_partitions", hlo.PROPAGATED):
         text = hlo_text.with_attribute(text, key, None)
     return text
 
@@ -125,7 +123,7 @@ def into_text(text: str, wanted: Shardings) -> str:
     text = hlo_text.with_attribute(text, "num_partitions", str(wanted.partitions))
     if wanted.result is not None and any(wanted.open):
         flags = ",".join(str(each).lower() for each in wanted.open)
-        text = hlo_text.with_attribute(text, PROPAGATED, f"{{{flags}}}")
+        text = hlo_text.with_attribute(text, hlo.PROPAGATED, f"{{{flags}}}")
     return text
 
 

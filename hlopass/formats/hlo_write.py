@@ -8,7 +8,7 @@ from typing import Any
 from hlopass import donation_attrs, jaxlib_compat
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.emit import Format
-from hlopass.formats import bytecode, hlo_proto, hlo_shardings, hlo_text
+from hlopass.formats import bytecode, hlo, hlo_proto, hlo_shardings, hlo_text
 from hlopass.formats.hlo_shardings import Shardings
 from hlopass.formats.said import xla_error
 from hlopass.hlo_origin import Alias, Donations, Origin
@@ -56,7 +56,7 @@ def _shard(module: Any, sharded: Shardings, label: str, warn: Warn) -> None:
     flags = ",".join(str(each).lower() for each in sharded.open)
     lost: tuple[str, ...] = (f"num_partitions={sharded.partitions}",)
     if sharded.result is not None and any(sharded.open):
-        lost += (f"{hlo_shardings.PROPAGATED}={{{flags}}}",)
+        lost += (f"{hlo.PROPAGATED}={{{flags}}}",)
     _say_lost(lost, label, warn)
 
 
