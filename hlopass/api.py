@@ -304,6 +304,7 @@ def verify(
     max_temp_bytes: int | None = None,
     mode: Literal["compile", "run"] = "run",
     entry: str | None = None,
+    inputs: Any = None,
     seed: int = 0,
     platform: str = "cpu",
     devices: int | None = None,
@@ -316,6 +317,10 @@ def verify(
 
     It happens in a child process. `source`: as for `rewrite`, or what `rewrite` returned.
     `require`: the share of the donated bytes that must be reused, "all", "none" or "95%".
+    `inputs`: a path (`.npy`, `.npz`, `.safetensors`, or a folder of these, by the arguments' names
+    or indices), or a mapping from names or indices to paths and arrays, or a sequence; also
+    "zeros", "made-up" or "placeholder", a type without data. Other values are made up from
+    types by `seed`. Nothing is read before the program runs, but for headers.
     `platform`: `cpu`, or another whose plugin for JAX is installed (`cuda`, `tpu`).
     `devices`: how many the CPU is divided into, or how many are used of another platform; as
     many as the program is for by default, and 1 verifies it unsplit. A sharded program is
@@ -325,7 +330,7 @@ def verify(
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
-    from hlopass.proof import verdict
+    from hlopass.proof import given, verdict
     from hlopass.proof.observation import Job
     from hlopass.proof.run import observe
 
@@ -340,8 +345,9 @@ def verify(
         entry = entry or source.program.entry_name
     else:
         raw, label = bytes_of(source, label)
-    job = Job(label, entry, mode, seed, platform, devices, tolerance)
-    observation = observe(raw, job, timeout, progress)
+    held = inputs if isinstance(inputs, given.Held) else given.of_python(inputs)
+    job = Job(label, entry, mode, seed, platform, devices, tolerance, inputs=held.given)
+    observation = observe(raw, job, timeout, progress, held)
     report, diagnostics = verdict.judge(observation, required, asked, label)
     if not isinstance(source, Rewritten):
         diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)

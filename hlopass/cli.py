@@ -13,6 +13,7 @@ from hlopass.cli_options import (
     ENTRY,
     EXISTING,
     IN,
+    INPUTS,
     MESH,
     PLATFORM,
     REPORT,
@@ -79,6 +80,7 @@ def cli() -> None:
 @ENTRY
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
 @REPORT
+@INPUTS
 @SEED
 @TIMEOUT
 @TOLERANCE
@@ -91,6 +93,7 @@ def rewrite(
     emit: Any,
     split: bool,
     report: str | None,
+    inputs: tuple[str, ...],
     seed: int,
     tolerance: float | None,
     require: str,
@@ -108,6 +111,8 @@ def rewrite(
         from hlopass.mesh_option import parse_mesh_option
 
         options["mesh"] = parse_mesh_option(options["mesh"])
+    if inputs and mode is None:
+        usage("--inputs is for --verify")
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
     if split:
@@ -122,6 +127,8 @@ def rewrite(
     show(rewritten.diagnostics)
     proof = None
     if mode is not None:
+        from hlopass.proof.given import of_options
+
         with stages() as progress:
             proof = api.verify(
                 rewritten,
@@ -129,6 +136,7 @@ def rewrite(
                 max_copies=max_copies,
                 max_temp_bytes=max_temp_bytes,
                 mode=mode,
+                inputs=of_options(inputs),
                 seed=seed,
                 tolerance=tolerance,
                 timeout=options["timeout"],
@@ -189,6 +197,7 @@ def convert(source: str, emit: Any, split: bool, output: str) -> None:
 )
 @ENTRY
 @REPORT
+@INPUTS
 @SEED
 @TIMEOUT
 @click.option(
@@ -200,12 +209,19 @@ def convert(source: str, emit: Any, split: bool, output: str) -> None:
 @PLATFORM
 @TOLERANCE
 def verify(
-    source: str, compile_only: bool, as_json: bool, report: str | None, **options: Any
+    source: str,
+    compile_only: bool,
+    as_json: bool,
+    report: str | None,
+    inputs: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Compile and run a program, and tell of each donation whether it is reused."""
     from hlopass import api
+    from hlopass.proof.given import of_options
 
     mode: Any = "compile" if compile_only else "run"
+    options["inputs"] = of_options(inputs)
     with stages() as progress:
         proof = api.verify(source, mode=mode, progress=progress, **options)
     _write_report(proof.report, report)

@@ -10,6 +10,13 @@ IN = click.argument("source", metavar="IN")
 ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; main by default.")
 REPORT = click.option("--report", metavar="R.json", help="Write a report as JSON.")
 SEED = click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs.")
+INPUTS = click.option(
+    "--inputs",
+    multiple=True,
+    metavar="[NAME=]SOURCE",
+    help="Values of the arguments: a file .npy, .npz or .safetensors, FILE#TENSOR, a folder, or "
+    "zeros, placeholder, made-up (the default); by name or index. Repeatable.",
+)
 TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

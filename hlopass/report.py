@@ -126,7 +126,7 @@ class Unsharded(Struct, frozen=True):
     bit for bit where nothing is reduced on the way to it, otherwise within `tolerance` times its
     largest element. `exact`: how many are equal bit for bit. `largest`: the largest difference
     of the others, as a share of the largest element; `tolerance` is that of the same result.
-    `reason`: why there is nothing to compare.
+    `reason`: why there is nothing to compare. `transfers`: what went to that device for it.
     """
 
     footprint: int | None = None
@@ -136,6 +136,23 @@ class Unsharded(Struct, frozen=True):
     largest: float | None = None
     tolerance: float | None = None
     reason: str | None = None
+    transfers: Transfers | None = None
+
+
+class Transfers(Struct, frozen=True):
+    """What went to the devices: tensors, the blocks of them, and bytes.
+
+    `read_bytes`: of values that were given, rather than made up. `least_bytes` and
+    `least_read_bytes`: what cannot be less, each tensor read once, and each device given once
+    what it holds. A donated input is needed again for each further run.
+    """
+
+    tensors: int = 0
+    shards: int = 0
+    read_bytes: int = 0
+    least_read_bytes: int = 0
+    bytes: int = 0
+    least_bytes: int = 0
 
 
 class Probed(Struct, frozen=True):
@@ -180,7 +197,8 @@ class Report(Struct, frozen=True):
     temp, as XLA's own peak figure leaves temp out; it and `temp_bytes` are those of one device.
     `copies` counts copy instructions in the optimized HLO. `results_equal`: bit for bit, with
     and without donation. `shardings`, `collectives`, `unsharded`: of a program on several
-    devices. `candidates`: what `--pairing measured` compiled.
+    devices. `transfers`: what running with and without donation took to the devices.
+    `candidates`: what `--pairing measured` compiled.
     """
 
     ok: bool
@@ -198,6 +216,7 @@ class Report(Struct, frozen=True):
     shardings: tuple[ReportedSharding, ...] = ()
     collectives: tuple[Collective, ...] = ()
     unsharded: Unsharded | None = None
+    transfers: Transfers | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
     candidates: tuple[Candidate, ...] = ()
 

@@ -190,6 +190,7 @@ def _console(file: TextIO) -> Console:
 def summary(report: Report) -> Iterator[str]:
     """The figures of a report in sentences, one a line."""
     yield from _of_donations(report)
+    yield from _of_transfers(report)
     if report.devices > 1:
         yield from _of_devices(report)
 
@@ -220,6 +221,23 @@ def _of_donations(report: Report) -> Iterator[str]:
     if report.results_equal is not None:
         equal = "equal bit for bit" if report.results_equal else "NOT equal"
         yield f"results with and without donation are {equal}"
+
+
+def _of_transfers(report: Report) -> Iterator[str]:
+    """What was read and moved, where that is more than made-up values on one device."""
+    moved = report.transfers
+    if moved is None or (report.devices == 1 and not moved.read_bytes):
+        return
+    line = f"moved {counted(moved.tensors, 'tensor')} as {counted(moved.shards, 'shard')}: "
+    line += f"{moved.bytes:,} bytes" + _beyond(moved.bytes, moved.least_bytes)
+    if moved.read_bytes:
+        line += f"; read {moved.read_bytes:,} bytes"
+        line += _beyond(moved.read_bytes, moved.least_read_bytes)
+    yield line
+
+
+def _beyond(bytes: int, least: int) -> str:
+    return ", the least possible" if bytes == least else f", and {least:,} would do"
 
 
 def _of_devices(report: Report) -> Iterator[str]:

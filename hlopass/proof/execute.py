@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,12 +16,16 @@ from hlopass.donation import Donation
 from hlopass.passes.check_donation import check
 from hlopass.program import Program
 from hlopass.proof import evidence, inputs, obtained, partition, prepare, runs, unsharded
-from hlopass.proof.client import client_of, compile_module
+from hlopass.proof.binding import Bound, Input, bind, without_data
+from hlopass.proof.client import client_of, compile_module, parameter_layouts
 from hlopass.proof.difference import Array
+from hlopass.proof.executable import Executable
+from hlopass.proof.given import Kind
 from hlopass.proof.observation import Difference, Job, Observation
 from hlopass.proof.partition import Partitioning
+from hlopass.proof.placing import Placed
 from hlopass.proof.refusal import custom_call_targets
-from hlopass.proof.runs import Executable, Runs, Stage
+from hlopass.proof.runs import Runs, Stage
 from hlopass.reductions import unreduced
 from hlopass.report import Pair, Reason, Unsharded, reported
 from hlopass.reuse import Reuse
@@ -56,9 +61,8 @@ def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observat
     """
     stage("reading the module")
     program, devices, found = _read(job, data)
-    if job.mode == "run":
-        stage("making up the inputs")
-    arrays = inputs.make(program.arguments, job.seed, job.label) if job.mode == "run" else []
+    bound = _bound(job, program)
+    found += bound.warnings
     stage("looking at the donations")
     work = _prepared(program, devices, found)
     stage("starting the runtime")
@@ -76,11 +80,22 @@ def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observat
         prepare.transfers(plain.facts.transfers, job.label)
         if job.platform == "cpu":
             prepare.custom_calls(plain.facts.custom_calls, job.label)
-        ran = runs.run_both(
-            program.results, plain, donated, work.donations, arrays, job.label, stage
-        )
-    against, difference = _against_one(work, job, single, arrays, ran.results, stage)
+        placed = Placed(bound.inputs, job.label)
+        ran = runs.run_both(program.results, plain, donated, work.donations, placed, stage)
+    against, difference = _against_one(work, job, single, bound.inputs, ran.results, stage)
     return _observation(job, work, plain, donated, ran, against, difference)
+
+
+def _bound(job: Job, program: Program) -> Bound:
+    """The program's inputs, of which only types are known yet; none where it is not run."""
+    rest: Kind | None = "made-up" if job.mode == "run" else None
+    arrays = Path(job.arrays)
+    bound = bind(program.arguments, job.inputs, job.label, rest=rest, seed=job.seed, arrays=arrays)
+    without_data(bound.inputs, job.label)
+    if job.mode == "run":
+        needed = sum(argument.bytes or 0 for argument in program.arguments)
+        inputs.check_memory(needed, "the arguments", job.label)
+    return bound
 
 
 def _read(job: Job, data: bytes) -> tuple[Program, int, list[Diagnostic]]:
@@ -133,6 +148,7 @@ def _compiled(client: Any, work: _Work, bytecode: bytes) -> Executable:
         work.devices,
         obtained.tiles(program.arguments, facts.arguments),
         obtained.tiles(program.results, facts.results),
+        parameter_layouts(loaded),
     )
 
 
@@ -140,7 +156,7 @@ def _against_one(
     work: _Work,
     job: Job,
     single: Executable | None,
-    arrays: list[Array],
+    found_inputs: Sequence[Input],
     results: Sequence[Array],
     stage: Stage,
 ) -> tuple[Unsharded | None, Difference | None]:
@@ -151,12 +167,14 @@ def _against_one(
     if job.mode == "compile":
         return Unsharded(footprint=footprint), None
     stage("running on one device")
-    expected = runs.run(single, work.program.results, arrays, job.label)
+    placed = Placed(found_inputs, job.label)
+    expected = runs.run(single, work.program.results, placed)
     alone = unreduced(work.reuse.graph)
     found, difference = unsharded.compare(
         work.program.results, expected, results, alone, job.tolerance
     )
-    return msgspec.structs.replace(found, footprint=footprint), difference
+    transfers = placed.ledger.counts
+    return msgspec.structs.replace(found, footprint=footprint, transfers=transfers), difference
 
 
 def _observation(
@@ -190,6 +208,7 @@ def _observation(
         collectives=with_.collectives if sharded else (),
         unsharded=against,
         unsharded_difference=difference,
+        transfers=ran.transfers,
         random=prepare.draws_numbers(work.program),
         warnings=tuple(reported(each) for each in work.found),
     )

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from hlopass.proof.given import Given
 from hlopass.report import (
     Argument,
     Collective,
@@ -16,6 +17,7 @@ from hlopass.report import (
     ReportedDiagnostic,
     ReportedSharding,
     Result,
+    Transfers,
     Unsharded,
 )
 
@@ -41,7 +43,8 @@ class Job(msgspec.Struct, frozen=True):
     how far a result may be from the unsharded program's, as a share of its largest element.
     With `candidates`, each a map from argument to result, it is compiled once for each. With
     `propagate` it is not compiled: its shardings are propagated. With `probe` there is no
-    module: the platform is asked what it does with donations.
+    module: the platform is asked what it does with donations. `inputs`: what was given for its
+    arguments, the arrays among it in the folder `arrays`.
     """
 
     label: str
@@ -54,6 +57,8 @@ class Job(msgspec.Struct, frozen=True):
     candidates: tuple[dict[int, int], ...] = ()
     propagate: bool = False
     probe: bool = False
+    inputs: tuple[Given, ...] = ()
+    arrays: str = ""
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -106,6 +111,7 @@ class Observation(msgspec.Struct, frozen=True):
     unsharded: Unsharded | None = None
     unsharded_difference: Difference | None = None
     random: bool = False
+    transfers: Transfers | None = None
     warnings: tuple[ReportedDiagnostic, ...] = ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import msgspec
 
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
+from hlopass.proof.given import Held
 from hlopass.proof.observation import Answer, Figures, Job, Observation, Propagated
 from hlopass.report import Probe, restored
 
@@ -33,13 +35,14 @@ def observe(
     job: Job,
     timeout: float | None = None,
     progress: Callable[[str], None] | None = None,
+    held: Held | None = None,
 ) -> Observation:
     """What compiling and running a module shows, in a child process.
 
-    `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
-    HlopassError with its diagnostics where it cannot do the job.
+    `held`: the arrays among the job's inputs. `timeout` in seconds. Raises CompilerDied where
+    the child crashes or runs out of time, HlopassError where it cannot do the job.
     """
-    observation = _ask(data, job, timeout, progress).observation
+    observation = _ask(data, job, timeout, progress, held or Held()).observation
     assert observation is not None
     return observation
 
@@ -78,10 +81,14 @@ def probe(
 
 
 def _ask(
-    data: bytes, job: Job, timeout: float | None, progress: Callable[[str], None] | None
+    data: bytes,
+    job: Job,
+    timeout: float | None,
+    progress: Callable[[str], None] | None,
+    held: Held | None = None,
 ) -> Answer:
     """Gives a job to a child process; its answer, which holds no errors."""
-    with _folder(data, job) as folder:
+    with folder_of(data, job, held or Held()) as folder:
         status = _run(folder, job, timeout, progress)
         answer = folder / "answer.json"
         if not answer.exists():
@@ -93,19 +100,32 @@ def _ask(
 
 
 @contextlib.contextmanager
-def _folder(data: bytes, job: Job) -> Iterator[Path]:
-    """A temporary folder with a job in it."""
+def folder_of(data: bytes, job: Job, held: Held) -> Iterator[Path]:
+    """A temporary folder with a job in it; in memory where it holds arrays and there is room."""
     with contextlib.ExitStack() as stack:
         try:
-            made = tempfile.TemporaryDirectory(prefix="hlopass-", ignore_cleanup_errors=True)
+            made = tempfile.TemporaryDirectory(
+                prefix="hlopass-", dir=_roomy(held.bytes), ignore_cleanup_errors=True
+            )
             folder = Path(stack.enter_context(made))
+            job = msgspec.structs.replace(job, arrays=str(folder))
             (folder / "job.json").write_bytes(msgspec.json.encode(job))
             (folder / "module").write_bytes(data)
             (folder / "stage").touch()
+            held.write(folder)
         except OSError as error:
             message = f"cannot write to the temporary folder: {error.strerror or error}"
             raise HlopassError(Diagnostic("temporary-folder", message)) from None
         yield folder
+
+
+def _roomy(needed: int) -> str | None:
+    """A folder in memory with room for so many bytes and as many again; None for the usual one."""
+    memory = Path("/dev/shm")
+    with contextlib.suppress(OSError):
+        if needed and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 * needed:
+            return str(memory)
+    return None
 
 
 def _run(

@@ -7,40 +7,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlopass.donation import Donation
-from hlopass.gspmd import ParsedTiles
-from hlopass.proof import inputs, shards
-from hlopass.proof.client import fetch, parameter_layouts, refused, run_sharded
+from hlopass.proof import shards
+from hlopass.proof.client import fetch, run_sharded
 from hlopass.proof.difference import Array, first_difference
 from hlopass.proof.evidence import Compiled
+from hlopass.proof.executable import Executable
 from hlopass.proof.observation import Difference, Observed
-from hlopass.report import Argument, Evidence, Result
+from hlopass.proof.placing import Placed
+from hlopass.report import Argument, Evidence, Result, Transfers
 from hlopass.values import Value
 
 Stage = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Executable:
-    """A loaded executable, what it tells of itself, and where its blocks lie on its devices."""
-
-    loaded: Any
-    facts: Compiled
-    devices: int
-    arguments: Sequence[ParsedTiles]
-    results: Sequence[ParsedTiles]
-
-
-@dataclass(frozen=True)
 class Runs:
     """What running showed: each donation with its facts, and where the results differ.
 
-    `results` are those without donation, put together from all devices.
+    `results` are those without donation, put together from all devices; `transfers` is what
+    went to them.
     """
 
     observed: list[Observed]
     difference: Difference | None = None
     repeatable: bool | None = None
     results: Sequence[Array] = ()
+    transfers: Transfers | None = None
 
 
 def run_both(
@@ -48,30 +40,27 @@ def run_both(
     plain: Executable,
     donated: Executable,
     donations: Sequence[Donation],
-    arrays: Sequence[Array],
-    label: str,
+    placed: Placed,
     stage: Stage,
 ) -> Runs:
-    """Runs without and with donation; where they differ, once more without."""
+    """Runs without and with donation, on the same inputs; where they differ, once more without."""
     stage("running without donation")
-    expected = run(plain, results, arrays, label)
+    expected = run(plain, results, placed)
     stage("running with donation")
-    observed, actual = _run_donated(donated, results, donations, arrays, label)
+    observed, actual = _run_donated(donated, results, donations, placed)
     difference = first_difference(results, expected, actual)
     repeatable = None
     if difference is not None:
         stage("running without donation again")
-        again = run(plain, results, arrays, label)
+        again = run(plain, results, placed)
         repeatable = first_difference(results, expected, again) is None
-    return Runs(observed, difference, repeatable, expected)
+    return Runs(observed, difference, repeatable, expected, placed.ledger.counts)
 
 
-def run(
-    executable: Executable, results: Sequence[Value], arrays: Sequence[Array], label: str
-) -> list[Array]:
+def run(executable: Executable, results: Sequence[Value], placed: Placed) -> list[Array]:
     """The results of a program, whole. Raises HlopassError where it cannot be run."""
-    found = run_sharded(executable.loaded, _placed(arrays, executable, label), label)
-    return _whole(executable, results, found, label)
+    found = run_sharded(executable.loaded, placed.on(executable), placed.label)
+    return _whole(executable, results, found, placed.label)
 
 
 def observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
@@ -92,13 +81,12 @@ def _run_donated(
     executable: Executable,
     results: Sequence[Value],
     donations: Sequence[Donation],
-    arrays: Sequence[Array],
-    label: str,
+    placed: Placed,
 ) -> tuple[list[Observed], list[Array]]:
     """Runs with donation; for each one, whether it was deleted and where its result lies."""
-    buffers = _placed(arrays, executable, label)
+    buffers = placed.on(executable)
     before = {each.argument.index: _addresses(buffers[each.argument.index]) for each in donations}
-    made = run_sharded(executable.loaded, buffers, label)
+    made = run_sharded(executable.loaded, buffers, placed.label)
     found = []
     for each in donations:
         index = each.argument.index
@@ -109,20 +97,7 @@ def _run_donated(
             same = tuple(address == _address(shard) for address, shard in pairs)
         deleted = bool(buffers[index].is_deleted())
         found.append(observed(each, executable.facts, deleted=deleted, same_buffer=same))
-    return found, _whole(executable, results, made, label)
-
-
-def _placed(arrays: Sequence[Array], executable: Executable, label: str) -> list[Any]:
-    blocks = [
-        shards.split(array, tiles, executable.devices)
-        for array, tiles in zip(arrays, executable.arguments, strict=True)
-    ]
-    needed = sum(block.nbytes for each in blocks for block in each)
-    what = f"the arguments on {executable.devices} devices" if executable.devices > 1 else "they"
-    inputs.check_memory(needed, what, label)
-    with refused("place the inputs of", label):
-        devices = executable.loaded.client.local_devices()
-        return inputs.place_shards(blocks, devices, parameter_layouts(executable.loaded))
+    return found, _whole(executable, results, made, placed.label)
 
 
 def _whole(

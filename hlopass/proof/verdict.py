@@ -97,6 +97,7 @@ def judge(
         shardings=observation.shardings,
         collectives=observation.collectives,
         unsharded=observation.unsharded,
+        transfers=observation.transfers,
         diagnostics=(*observation.warnings, *(reported(finding) for finding in findings)),
     )
     return report, tuple(findings)
