@@ -43,12 +43,15 @@ class Evidence(Struct, frozen=True):
 
     `aliased`: the compiled module's alias table ties the argument to a result (to the one
     asked for, where one was). `deleted`: the runtime took the input buffer away.
-    `same_buffer`: for each shard, the result lies where the argument lay.
+    `same_buffer`: for each shard, the result lies where the argument lay. `held_by`: where the
+    runtime kept the buffer though the table ties it, who holds it: `numpy`, as a view, or `other`,
+    which leaves no trace in Python, as a view of dlpack.
     """
 
     aliased: bool | None = None
     deleted: bool | None = None
     same_buffer: tuple[bool, ...] | None = None
+    held_by: Literal["numpy", "other"] | None = None
 
 
 class ReportedDonation(Struct, frozen=True):

@@ -57,7 +57,10 @@ def observe_work(
     if job.mode == "run":
         ready_to_run(plain.facts, job)
         placed = Placed(given.inputs, job.label)
-        ran = runs.run_both(mine.program.results, plain, donated, mine.donations, placed, stage)
+        program = mine.program
+        ran = runs.run_both(
+            program.arguments, program.results, plain, donated, mine.donations, placed, stage
+        )
     against, difference = _against_one(mine, job, single, given.inputs, ran.results, stage)
     found = _observation(job, mine, plain, donated, ran, against, difference)
     said = tuple(reported(each) for each in (*mine.found, *given.warnings))

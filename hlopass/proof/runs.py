@@ -12,6 +12,7 @@ from hlopass.proof.client import fetch, run_sharded
 from hlopass.proof.difference import Array, first_difference
 from hlopass.proof.evidence import Compiled
 from hlopass.proof.executable import Executable
+from hlopass.proof.holding import addresses, entering_once, holder
 from hlopass.proof.observation import Difference, Observed
 from hlopass.proof.placing import Placed
 from hlopass.report import Argument, Evidence, Result, Transfers
@@ -36,6 +37,7 @@ class Runs:
 
 
 def run_both(
+    arguments: Sequence[Value],
     results: Sequence[Value],
     plain: Executable,
     donated: Executable,
@@ -47,20 +49,21 @@ def run_both(
     stage("running without donation")
     expected = run(plain, results, placed)
     stage("running with donation")
-    observed, actual = _run_donated(donated, results, donations, placed)
+    found, made = run_donated(donated, arguments, donations, placed.on(donated), placed.label)
+    actual = whole(donated, results, made, placed.label)
     difference = first_difference(results, expected, actual)
     repeatable = None
     if difference is not None:
         stage("running without donation again")
         again = run(plain, results, placed)
         repeatable = first_difference(results, expected, again) is None
-    return Runs(observed, difference, repeatable, expected, placed.ledger.counts)
+    return Runs(found, difference, repeatable, expected, placed.ledger.counts)
 
 
 def run(executable: Executable, results: Sequence[Value], placed: Placed) -> list[Array]:
     """The results of a program, whole. Raises HlopassError where it cannot be run."""
     found = run_sharded(executable.loaded, placed.on(executable), placed.label)
-    return _whole(executable, results, found, placed.label)
+    return whole(executable, results, found, placed.label)
 
 
 def observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
@@ -77,30 +80,45 @@ def observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
     )
 
 
-def _run_donated(
+def run_donated(
     executable: Executable,
-    results: Sequence[Value],
+    program: Sequence[Value],
     donations: Sequence[Donation],
-    placed: Placed,
-) -> tuple[list[Observed], list[Array]]:
-    """Runs with donation; for each one, whether it was deleted and where its result lies."""
-    buffers = placed.on(executable)
-    before = {each.argument.index: _addresses(buffers[each.argument.index]) for each in donations}
-    made = run_sharded(executable.loaded, buffers, placed.label)
+    buffers: Sequence[Any],
+    label: str,
+) -> tuple[list[Observed], list[list[Any]]]:
+    """Runs with donation, on buffers that may be gone after that.
+
+    `program`: its arguments. Returns for each donation whether it was deleted and where its
+    result lies, and of each result what each device holds. Raises HlopassError where two
+    arguments share a buffer, or the run fails.
+    """
+    given = {each.argument.index for each in donations}
+    entering_once(program, buffers, given, label)
+    before = {index: addresses(buffers[index]) for index in given}
+    made = run_sharded(executable.loaded, list(buffers), label)
     found = []
     for each in donations:
         index = each.argument.index
         tied = executable.facts.aliases.get(index)
-        same = None
+        deleted, same, held = bool(buffers[index].is_deleted()), None, None
         if tied is not None and each.argument.bytes:
-            pairs = zip(before[index], made[tied], strict=True)
-            same = tuple(address == _address(shard) for address, shard in pairs)
-        deleted = bool(buffers[index].is_deleted())
-        found.append(observed(each, executable.facts, deleted=deleted, same_buffer=same))
-    return found, _whole(executable, results, made, placed.label)
+            same = _same(before[index], made[tied])
+            held = None if deleted else holder(before[index])
+        facts = {"deleted": deleted, "same_buffer": same, "held_by": held}
+        found.append(observed(each, executable.facts, **facts))
+    return found, made
 
 
-def _whole(
+def _same(before: Sequence[int] | None, made: Sequence[Any]) -> tuple[bool, ...] | None:
+    """For each device, whether a result lies where an argument lay; None where it is not told."""
+    if before is None:
+        return None
+    after = [addresses(shard) for shard in made]
+    return tuple(lies == (place,) for place, lies in zip(before, after, strict=True))
+
+
+def whole(
     executable: Executable, results: Sequence[Value], made: Sequence[Sequence[Any]], label: str
 ) -> list[Array]:
     """Results put together from what each device holds."""
@@ -110,11 +128,3 @@ def _whole(
         shape = value.shape if value.shape is not None else pieces[0].shape
         found.append(shards.join(pieces, tiles, shape))
     return found
-
-
-def _addresses(array: Any) -> list[int]:
-    return [_address(shard.data) for shard in array.addressable_shards]
-
-
-def _address(array: Any) -> int:
-    return int(array.unsafe_buffer_pointer())

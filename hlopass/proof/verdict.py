@@ -10,6 +10,11 @@ from hlopass.donation import Donation
 from hlopass.proof.observation import Difference, Observation, Observed
 from hlopass.report import Report, ReportedDonation, ReportedSharding, Verdict, reported
 
+_HOLDERS = {
+    "numpy": "a numpy array is a view of it",
+    "other": "something else holds it, as a view of dlpack does",
+}
+
 
 @dataclass(frozen=True)
 class Requirements:
@@ -63,7 +68,7 @@ def judge(
     """
     origins = {donation.argument.index: donation for donation in asked}
     donations = tuple(
-        _judge_one(each, origins.get(each.argument.index)) for each in observation.donations
+        judge_one(each, origins.get(each.argument.index)) for each in observation.donations
     )
     where = Where(label)
     ran = observation.mode == "run"
@@ -103,7 +108,8 @@ def judge(
     return report, tuple(findings)
 
 
-def _judge_one(each: Observed, asked: Donation | None) -> ReportedDonation:
+def judge_one(each: Observed, asked: Donation | None = None) -> ReportedDonation:
+    """The verdict on one donation; `asked`: where it came from, if that is known."""
     verdict, code, reason = _verdict(each)
     if verdict in ("reused", "not-run") and code is None and each.cost is not None:
         code, reason = each.cost.code, f"costs a copy: {each.cost.text}"
@@ -138,7 +144,10 @@ def _verdict(each: Observed) -> tuple[Verdict, str | None, str | None]:
     if facts.deleted and (facts.same_buffer is None or all(facts.same_buffer)):
         return "reused", None, None
     if not facts.deleted:
-        return "copied", "copied-at-run-time", "the runtime kept the argument's buffer"
+        reason = "the runtime kept the argument's buffer"
+        if facts.held_by is not None:
+            reason += f": {_HOLDERS[facts.held_by]}"
+        return "copied", "copied-at-run-time", reason
     reason = "the result lies in another buffer than the argument"
     assert facts.same_buffer is not None
     if any(facts.same_buffer):
