@@ -9,7 +9,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlopass.api import Proof, Rewritten, convert, inspect, probe, rewrite, suggest, verify
+    from hlopass.api import (
+        Proof,
+        Rewritten,
+        compile,  # noqa: A004
+        convert,
+        inspect,
+        probe,
+        rewrite,
+        suggest,
+        verify,
+    )
+    from hlopass.compiled import Compiled, Run, Tensor, Tensors
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
     from hlopass.proof.donating import donating
@@ -21,6 +32,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BoundSpec": "shardspec",
+    "Compiled": "compiled",
     "CompilerDied": "diagnostics",
     "Diagnostic": "diagnostics",
     "DonateEntry": "manifest",
@@ -28,7 +40,11 @@ _HOMES = {
     "Manifest": "manifest",
     "Proof": "api",
     "Rewritten": "api",
+    "Run": "compiled",
     "Spec": "shardspec",
+    "Tensor": "compiled",
+    "Tensors": "compiled",
+    "compile": "api",
     "convert": "api",
     "donating": "proof.donating",
     "inspect": "api",
@@ -42,6 +58,7 @@ _HOMES = {
 
 __all__ = [
     "BoundSpec",
+    "Compiled",
     "CompilerDied",
     "Diagnostic",
     "DonateEntry",
@@ -49,7 +66,11 @@ __all__ = [
     "Manifest",
     "Proof",
     "Rewritten",
+    "Run",
     "Spec",
+    "Tensor",
+    "Tensors",
+    "compile",
     "convert",
     "donating",
     "inspect",

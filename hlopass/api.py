@@ -44,6 +44,7 @@ from hlopass.reuse import Conflict
 from hlopass.sources import Donate, bytes_of, manifest_of, spec_of
 
 if TYPE_CHECKING:
+    from hlopass.compiled import Compiled
     from hlopass.sharding_plan import Existing
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import Shard
@@ -315,7 +316,8 @@ def verify(
 ) -> Proof:
     """Compiles and runs a program with and without its donations, and compares.
 
-    It happens in a child process. `source`: as for `rewrite`, or what `rewrite` returned.
+    It happens in a child process. `source`: as for `rewrite`, or what `rewrite` or `compile`
+    returned; of the latter, `entry`, `platform` and `devices` are what it was compiled for.
     `require`: the share of the donated bytes that must be reused, "all", "none" or "95%".
     `inputs`: a path (`.npy`, `.npz`, `.safetensors`, or a folder of these, by the arguments' names
     or indices), or a mapping from names or indices to paths and arrays, or a sequence; also
@@ -338,20 +340,60 @@ def verify(
     _check_numbers(devices, tolerance)
     _check_platform(platform)
     required = verdict.requirements(require, max_copies, max_temp_bytes)
-    asked: tuple[Donation, ...] = ()
-    if isinstance(source, Rewritten):
-        asked = source.donations
-        raw, label = source.data(), label or source.program.source.label
-        entry = entry or source.program.entry_name
+    from hlopass.compiled import Compiled
+
+    asked = source.donations if isinstance(source, Rewritten) else ()
+    if isinstance(source, Compiled):
+        held, label = source.held(inputs), source.label
+        job = msgspec.structs.replace(
+            source.job, mode=mode, seed=seed, tolerance=tolerance, inputs=held.given
+        )
+        observation = source.observe(job, held, timeout, progress)
     else:
-        raw, label = bytes_of(source, label)
-    held = inputs if isinstance(inputs, given.Held) else given.of_python(inputs)
-    job = Job(label, entry, mode, seed, platform, devices, tolerance, inputs=held.given)
-    observation = observe(raw, job, timeout, progress, held)
+        raw, label, entry = _raw(source, label, entry)
+        held = inputs if isinstance(inputs, given.Held) else given.of_python(inputs)
+        job = Job(label, entry, mode, seed, platform, devices, tolerance, inputs=held.given)
+        observation = observe(raw, job, timeout, progress, held)
     report, diagnostics = verdict.judge(observation, required, asked, label)
     if not isinstance(source, Rewritten):
         diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
     return Proof(report, diagnostics)
+
+
+def compile(  # noqa: A001
+    source: Any,
+    *,
+    entry: str | None = None,
+    platform: str = "cpu",
+    devices: int | None = None,
+    label: str | None = None,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Compiled:
+    """Compiles a program with its donations, before there is any data; nothing is moved.
+
+    `source`, `platform` and `devices`: as for `verify`. What it returns is run with `.run(inputs)`
+    as often as is wanted, and `verify` takes it too: nothing is compiled twice. It lives in a child
+    process until it is closed. `timeout` in seconds, for compiling and for each run. Raises
+    CompilerDied where the child crashes or runs out of time, HlopassError where the program does
+    not compile.
+    """
+    from hlopass.compiled import Compiled
+    from hlopass.proof.observation import Job
+
+    _check_numbers(devices, None)
+    _check_platform(platform)
+    raw, label, entry = _raw(source, label, entry)
+    job = Job(label, entry, platform=platform, devices=devices)
+    return Compiled(raw, job, timeout, progress)
+
+
+def _raw(source: Any, label: str | None, entry: str | None) -> tuple[bytes, str, str | None]:
+    """A source as bytes, what to call it, and its entry."""
+    if isinstance(source, Rewritten):
+        label = label or source.program.source.label
+        return source.data(), label, entry or source.program.entry_name
+    return *bytes_of(source, label), entry
 
 
 def convert(

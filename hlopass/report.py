@@ -228,6 +228,26 @@ class Report(Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
+class Built(Struct, frozen=True):
+    """A compiled program, before anything ran; sizes in bytes, of one device.
+
+    `key`: what tells it from any other on its platform: the module with its donations, and how it
+    is split. The other fields are as those of a `Report`, of the program with its donations.
+    """
+
+    key: str
+    fingerprint: str
+    platform: str
+    devices: int
+    donations: tuple[ReportedDonation, ...]
+    copies: int
+    temp_bytes: int
+    footprint: int
+    shardings: tuple[ReportedSharding, ...] = ()
+    collectives: tuple[Collective, ...] = ()
+    diagnostics: tuple[ReportedDiagnostic, ...] = ()
+
+
 class Inspected(Struct, frozen=True):
     """An argument or a result, with what can be said of its donation.
 

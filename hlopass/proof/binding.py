@@ -5,9 +5,10 @@ Files are opened for their headers; no value is read before `Input.open` is call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
@@ -15,42 +16,12 @@ import numpy as np
 
 from hlopass.diagnostics import Diagnostic, HlopassError, Where, nearest_or_list, quoted
 from hlopass.proof import inputs, tensor_files
+from hlopass.proof.bound import Bound, Input, Resident
 from hlopass.proof.given import Given, Kind
 from hlopass.proof.tensor_files import Stored
 from hlopass.values import Value, select
 
 Array = np.ndarray[Any, Any]
-_SHOWN = 8
-
-
-@dataclass(frozen=True)
-class Input:
-    """What an argument gets: a type, and how to open its values; None for a placeholder.
-
-    `said`: where it comes from. `given`: by a person, rather than made up. `whole`: it cannot be
-    read in parts.
-    """
-
-    argument: Value
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    said: str
-    open: Callable[[], Any] | None
-    given: bool = False
-    whole: bool = False
-
-    @property
-    def bytes(self) -> int:
-        """The bytes of all its elements, as numpy holds them."""
-        return self.dtype.itemsize * int(np.prod(self.shape, dtype=object))
-
-
-@dataclass
-class Bound:
-    """An input for each argument, in their order, and what is to be said of them."""
-
-    inputs: list[Input] = field(default_factory=list)
-    warnings: list[Diagnostic] = field(default_factory=list)
 
 
 def bind(
@@ -61,14 +32,15 @@ def bind(
     rest: Kind | None = "made-up",
     seed: int = 0,
     arrays: Path = Path(),
+    residents: Mapping[int, Resident] = MappingProxyType({}),
 ) -> Bound:
     """An input for each argument: what was given for it, otherwise one of the kind `rest`.
 
     Without `rest` it is only checked what was given, and there are no inputs. `arrays`: the
-    folder of what Python gave. Raises HlopassError with everything that names no argument, gives
-    one twice, or has another type.
+    folder of what Python gave; `residents`: what is on the devices, by number. Raises
+    HlopassError with everything that names no argument, gives one twice, or has another type.
     """
-    binder = _Binder(arguments, label, seed, arrays)
+    binder = _Binder(arguments, label, seed, arrays, residents)
     for each in given:
         if each.argument is None and each.kind is not None:
             rest = rest and each.kind
@@ -78,28 +50,20 @@ def bind(
     return binder.bound(rest)
 
 
-def without_data(found: Sequence[Input], label: str) -> None:
-    """Raises HlopassError where placeholders are left, which it lists."""
-    missing = [each.argument for each in found if each.open is None]
-    if not missing:
-        return
-    verb = "input has" if len(missing) == 1 else "inputs have"
-    message = f"{len(missing)} {verb} no data, and the program cannot run"
-    notes = [f"{each} is {each.described()}" for each in missing[:_SHOWN]]
-    if len(missing) > _SHOWN:
-        notes.append(f"and {len(missing) - _SHOWN} more")
-    hint = "give them data, or compile only"
-    raise HlopassError(
-        Diagnostic("input-missing", message, Where(label), notes=tuple(notes), help=hint)
-    )
-
-
 class _Binder:
-    def __init__(self, arguments: Sequence[Value], label: str, seed: int, arrays: Path) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[Value],
+        label: str,
+        seed: int,
+        arrays: Path,
+        residents: Mapping[int, Resident],
+    ) -> None:
         self.arguments = arguments
         self.label = label
         self.seed = seed
         self.arrays = arrays
+        self.residents = residents
         self.taken: dict[int, Input] = {}
         self.wrong: list[Diagnostic] = []
         self.silent = False
@@ -171,6 +135,8 @@ class _Binder:
         before = self.taken.get(argument.index)
         if isinstance(source, Stored):
             found = self._of_stored(argument, source)
+        elif given.tensor is not None:
+            found = self._of_resident(argument, given)
         elif source is None:
             found = self._of_array(argument, given)
         else:
@@ -213,6 +179,22 @@ class _Binder:
             return data.astype(dtype) if weak and have != dtype else data
 
         return Input(argument, shape, dtype, given.said, mapped, True)
+
+    def _of_resident(self, argument: Value, given: Given) -> Input | None:
+        """What is on the devices, unless it was given away."""
+        assert given.tensor is not None
+        tensor = self.residents[given.tensor]
+        if tensor.gone is not None:
+            message = f"the input of {argument} is gone: {tensor.gone}"
+            hint = "a donated tensor is used once; a result of the run holds its buffer"
+            self.wrong.append(Diagnostic("input-gone", message, Where(given.said), help=hint))
+            return None
+        shape, dtype = self._wanted(argument) or (tensor.shape, tensor.dtype)
+        if (shape, dtype) != (tensor.shape, tensor.dtype):
+            name, where = tensor.dtype.name, Where(given.said)
+            self._differs(argument, shape, dtype, name, tensor.shape, where)
+            return None
+        return Input(argument, shape, dtype, given.said, tensor.open, True, there=tensor.there)
 
     def _of_kind(self, argument: Value, kind: Kind) -> Input | None:
         wanted = self._wanted(argument)

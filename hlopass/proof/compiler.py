@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from hlopass.proof import evidence, obtained
-from hlopass.proof.client import compile_module, parameter_layouts
+from hlopass.proof.client import compile_module, parameter_layouts, result_layouts
 from hlopass.proof.executable import Executable
 from hlopass.proof.partition import Partitioning
 from hlopass.proof.refusal import custom_call_targets
@@ -67,6 +67,7 @@ class Compiler:
             obtained.tiles(program.arguments, facts.arguments),
             obtained.tiles(program.results, facts.results),
             parameter_layouts(loaded),
+            result_layouts(loaded),
         )
 
 

@@ -14,7 +14,8 @@ from hlopass.proof.evidence import Compiled
 class Executable:
     """A loaded executable, what it tells of itself, and where its blocks lie on its devices.
 
-    `layouts`: the dimensions of each argument from major to minor, where XLA tells.
+    `layouts`, `result_layouts`: the dimensions of each argument or result from major to minor,
+    where XLA tells.
     """
 
     loaded: Any
@@ -23,3 +24,4 @@ class Executable:
     arguments: Sequence[ParsedTiles]
     results: Sequence[ParsedTiles]
     layouts: Sequence[tuple[int, ...]] | None = None
+    result_layouts: Sequence[tuple[int, ...]] | None = None

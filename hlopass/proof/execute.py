@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from hlopass.program import Program
 from hlopass.proof import inputs, obtained, prepare, runs, unsharded, work
-from hlopass.proof.binding import Bound, Input, bind, without_data
+from hlopass.proof.binding import bind
+from hlopass.proof.bound import Bound, Input, Resident, without_data
 from hlopass.proof.client import client_of
 from hlopass.proof.compiler import Compiler
 from hlopass.proof.difference import Array
@@ -67,11 +69,20 @@ def observe_work(
     return msgspec.structs.replace(found, warnings=said)
 
 
-def bound(job: Job, program: Program) -> Bound:
+def bound(
+    job: Job, program: Program, residents: Mapping[int, Resident] = MappingProxyType({})
+) -> Bound:
     """The program's inputs, of which only types are known yet; none where it is not run."""
     rest: Kind | None = "made-up" if job.mode == "run" else None
-    arrays = Path(job.arrays)
-    found = bind(program.arguments, job.inputs, job.label, rest=rest, seed=job.seed, arrays=arrays)
+    found = bind(
+        program.arguments,
+        job.inputs,
+        job.label,
+        rest=rest,
+        seed=job.seed,
+        arrays=Path(job.arrays),
+        residents=residents,
+    )
     without_data(found.inputs, job.label)
     if job.mode == "run":
         needed = sum(argument.bytes or 0 for argument in program.arguments)

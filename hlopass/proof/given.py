@@ -6,13 +6,14 @@ process that runs the program maps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
 from hlopass.diagnostics import Diagnostic, HlopassError
+from hlopass.proof import exchange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,8 @@ class Given(msgspec.Struct, frozen=True):
     `argument`: an index, a name or a pattern; None for what the file's names mean, or for all
     that nothing else gives. `path`, `member`: a file, and a tensor in it. `array`: the file that
     holds an array's bytes, of `dtype` and `shape`; `weak`: it was a number of Python's, which
-    takes the argument's type. `said`: what to call it.
+    takes the argument's type. `tensor`: the number of one that is on the devices. `said`: what to
+    call it.
     """
 
     said: str
@@ -46,6 +48,7 @@ class Given(msgspec.Struct, frozen=True):
     dtype: str | None = None
     shape: tuple[int, ...] = ()
     weak: bool = False
+    tensor: int | None = None
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -61,11 +64,8 @@ class Held(msgspec.Struct, frozen=True):
 
     def write(self, folder: Path) -> None:
         """Writes the arrays into a folder, each as its bytes."""
-        import numpy as np
-
         for name, array in self.arrays.items():
-            with (folder / name).open("wb") as file:
-                np.ascontiguousarray(array).reshape(-1).view(np.uint8).tofile(file)
+            exchange.write(array, folder / name)
 
 
 def of_options(options: Sequence[str]) -> Held:
@@ -91,10 +91,13 @@ def _of_source(source: str, said: str, argument: int | str | None) -> Given:
     return Given(said, argument, path=source)
 
 
-def of_python(inputs: Any, prefix: str = "array") -> Held:
+def of_python(
+    inputs: Any, prefix: str = "array", tensor: Callable[[Any], int | None] = lambda _: None
+) -> Held:
     """What `inputs=` says. `prefix` begins the names of the files that arrays go to.
 
-    Raises HlopassError for what gives no values.
+    `tensor`: the number of a value that is on the devices already. Raises HlopassError for what
+    gives no values.
     """
     held = Held((), {})
     if inputs is None:
@@ -109,20 +112,22 @@ def of_python(inputs: Any, prefix: str = "array") -> Held:
         message = f"cannot take inputs from {type(inputs).__name__}"
         raise HlopassError(Diagnostic("input-source", message, help=LEGAL))
     given = [
-        _of_value(key, value, said, f"{prefix}{at}", held)
+        _of_value(key, value, said, f"{prefix}{at}", held, tensor(value))
         for at, (key, value, said) in enumerate(pairs)
         if value is not None
     ]
     return Held(tuple(given), held.arrays)
 
 
-def _of_value(key: Any, value: Any, said: str, file: str, held: Held) -> Given:
+def _of_value(key: Any, value: Any, said: str, file: str, held: Held, tensor: int | None) -> Given:
     if not isinstance(key, (int, str)) or isinstance(key, bool):
         message = f"{key!r} is no argument"
         hint = "legal: an index, a name or a pattern"
         raise HlopassError(Diagnostic("input-source", message, help=hint))
     if isinstance(value, (str, Path)):
         return _of_source(str(value), said, key)
+    if tensor is not None:
+        return Given(said, key, tensor=tensor)
     array = _array(value, said)
     held.arrays[file] = array
     weak = type(value) in (bool, int, float, complex)

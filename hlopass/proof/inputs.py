@@ -108,3 +108,8 @@ def check_memory(needed: int, what: str, label: str) -> None:
     if needed > memory:
         message = f"{what} take {needed} bytes, and this machine has {memory} bytes of memory"
         raise HlopassError(Diagnostic("out-of-memory", message, Where(label), help=_HINT))
+
+
+def no_memory(label: str) -> Diagnostic:
+    """What to say where Python has no memory left."""
+    return Diagnostic("out-of-memory", "there is not enough memory for the program", Where(label))

@@ -44,7 +44,8 @@ class Job(msgspec.Struct, frozen=True):
     With `candidates`, each a map from argument to result, it is compiled once for each. With
     `propagate` it is not compiled: its shardings are propagated. With `probe` there is no
     module: the platform is asked what it does with donations. `inputs`: what was given for its
-    arguments, the arrays among it in the folder `arrays`.
+    arguments, the arrays among it in the folder `arrays`. With `stays`, the
+    program is compiled, and then run as often as is asked; `memory` is a folder in memory.
     """
 
     label: str
@@ -59,6 +60,8 @@ class Job(msgspec.Struct, frozen=True):
     probe: bool = False
     inputs: tuple[Given, ...] = ()
     arrays: str = ""
+    memory: str = ""
+    stays: bool = False
 
 
 class Observed(msgspec.Struct, frozen=True):

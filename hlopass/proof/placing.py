@@ -11,7 +11,7 @@ import numpy as np
 
 from hlopass.gspmd import ParsedTiles
 from hlopass.proof import inputs, shards
-from hlopass.proof.binding import Input
+from hlopass.proof.bound import Input, Lies
 from hlopass.proof.client import refused
 from hlopass.proof.executable import Executable
 from hlopass.report import Transfers
@@ -51,32 +51,42 @@ class Placed:
         self.inputs = found
         self.label = label
         self.ledger = Ledger()
-        self._there: dict[int, tuple[Any, Any]] = {}
+        self._there = {at: each.there for at, each in enumerate(found) if each.there is not None}
 
-    def on(self, executable: Executable) -> list[Any]:
+    def on(self, executable: Executable, only: Sequence[int] | None = None) -> list[Any]:
         """An array for each argument; moves those that are not there, or were given away.
 
-        Raises HlopassError where the machine's memory does not suffice, or a file is damaged.
+        `only`: for some arguments, by index. Raises HlopassError where the machine's memory does
+        not suffice, or a file is damaged.
         """
         count, missing = executable.devices, []
-        for at, each in enumerate(self.inputs):
-            lies = (executable.arguments[at], _order(executable, at), count)
+        wanted = range(len(self.inputs)) if only is None else only
+        for at in wanted:
             there = self._there.get(at)
-            if there is None or there[0] != lies or there[1].is_deleted():
-                missing.append((at, each, lies))
-                self.ledger.need(each, lies[0], count)
+            lie = lies(executable, at)
+            if there is None or there[0] != lie or there[1].is_deleted():
+                missing.append((at, lie))
+                self.ledger.need(self.inputs[at], executable.arguments[at], count)
         what = f"the arguments on {count} devices" if count > 1 else "the arguments"
         inputs.check_memory(self.ledger.counts.least_bytes, what, self.label)
         devices = executable.loaded.client.local_devices()[:count]
-        for at, each, (tiles, order, _) in missing:
+        for at, lie in missing:
             with refused("place the inputs of", self.label):
-                array = put(each, tiles, order, devices, self.ledger)
-            self._there[at] = ((tiles, order, count), array)
-        return [self._there[at][1] for at in range(len(self.inputs))]
+                each, tiles = self.inputs[at], executable.arguments[at]
+                array = put(each, tiles, lie.order, devices, self.ledger)
+            self._there[at] = (lie, array)
+        return [self._there[at][1] for at in wanted]
 
 
-def _order(executable: Executable, at: int) -> Order | None:
-    return None if executable.layouts is None else executable.layouts[at]
+def lies(executable: Executable, at: int, results: bool = False) -> Lies:
+    """How an executable reads an argument, or leaves a result; equal where one can be the other."""
+    tiles = (executable.results if results else executable.arguments)[at]
+    layouts = executable.result_layouts if results else executable.layouts
+    order = None if layouts is None else layouts[at]
+    plain = order is None or order == tuple(range(len(order)))
+    return Lies(
+        None if tiles.is_replicated else tiles, None if plain else order, executable.devices
+    )
 
 
 def put(

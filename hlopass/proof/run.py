@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,12 +18,16 @@ import msgspec
 
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
+from hlopass.proof import exchange
 from hlopass.proof.given import Held
 from hlopass.proof.observation import Answer, Figures, Job, Observation, Propagated
 from hlopass.report import Probe, restored
 
 _POLL = 0.02
 """Seconds between looks at the child."""
+
+COMMAND = (sys.executable, "-P", "-m", "hlopass.proof.child")
+"""The child; the folder with its job comes next."""
 
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 _FATAL = re.compile(r"^(?:F\d{4} \S+ +\d+ \S+:\d+\]|\[\S+ : \d+\] RAW:) (.+)$", re.MULTILINE)
@@ -92,7 +95,7 @@ def _ask(
         status = _run(folder, job, timeout, progress)
         answer = folder / "answer.json"
         if not answer.exists():
-            raise _death(folder, job, status)
+            raise death(folder, job, status)
         found = msgspec.json.decode(answer.read_bytes(), type=Answer)
     if found.diagnostics:
         raise HlopassError(restored(diagnostic) for diagnostic in found.diagnostics)
@@ -104,8 +107,9 @@ def folder_of(data: bytes, job: Job, held: Held) -> Iterator[Path]:
     """A temporary folder with a job in it; in memory where it holds arrays and there is room."""
     with contextlib.ExitStack() as stack:
         try:
+            memory = exchange.MEMORY if held.bytes and exchange.roomy(held.bytes) else None
             made = tempfile.TemporaryDirectory(
-                prefix="hlopass-", dir=_roomy(held.bytes), ignore_cleanup_errors=True
+                prefix="hlopass-", dir=memory, ignore_cleanup_errors=True
             )
             folder = Path(stack.enter_context(made))
             job = msgspec.structs.replace(job, arrays=str(folder))
@@ -119,26 +123,17 @@ def folder_of(data: bytes, job: Job, held: Held) -> Iterator[Path]:
         yield folder
 
 
-def _roomy(needed: int) -> str | None:
-    """A folder in memory with room for so many bytes and as many again; None for the usual one."""
-    memory = Path("/dev/shm")
-    with contextlib.suppress(OSError):
-        if needed and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 * needed:
-            return str(memory)
-    return None
-
-
 def _run(
     folder: Path, job: Job, timeout: float | None, progress: Callable[[str], None] | None
 ) -> int:
     """Runs the child to its end; nothing of it is left. Returns its exit status."""
     with (folder / "stderr").open("wb") as errors:
         child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hlopass.proof.child", str(folder)],
+            [*COMMAND, str(folder)],
             stdin=subprocess.PIPE,
             stdout=errors,
             stderr=errors,
-            env=_environment(job),
+            env=environment(job),
             start_new_session=True,
         )
         try:
@@ -151,7 +146,7 @@ def _run(
             child.stdin.close()
 
 
-def _environment(job: Job) -> dict[str, str]:
+def environment(job: Job) -> dict[str, str]:
     """The child's environment: it finds the same modules as this process, in the same order.
 
     An empty entry of `sys.path` means the current folder, which `-P` would leave out.
@@ -173,7 +168,7 @@ def _wait(
     end = None if timeout is None else time.monotonic() + timeout
     told = ""
     while True:
-        stage = _stage(folder)
+        stage = stage_of(folder)
         if progress is not None and stage != told:
             progress(stage)
             told = stage
@@ -181,21 +176,26 @@ def _wait(
             return child.wait(_POLL)
         except subprocess.TimeoutExpired:
             if end is not None and time.monotonic() > end:
-                message = f"the time limit of {timeout:g} seconds ran out while {stage}"
-                hint = "give it more with --timeout"
-                where = Where(job.label)
-                raise CompilerDied(Diagnostic("time-limit", message, where, help=hint)) from None
+                raise out_of_time(job.label, timeout, stage) from None
 
 
-def _stage(folder: Path) -> str:
+def out_of_time(label: str, timeout: float | None, stage: str) -> CompilerDied:
+    """What to raise for a child that took too long."""
+    message = f"the time limit of {timeout:g} seconds ran out while {stage}"
+    hint = "give it more with --timeout"
+    return CompilerDied(Diagnostic("time-limit", message, Where(label), help=hint))
+
+
+def stage_of(folder: Path) -> str:
+    """What a child does, as it last said."""
     lines = (folder / "stage").read_text().splitlines()
     return lines[-1] if lines else "starting"
 
 
-def _death(folder: Path, job: Job, status: int) -> HlopassError:
+def death(folder: Path, job: Job, status: int) -> HlopassError:
     """What to raise for a child that left no answer."""
     chatter = (folder / "stderr").read_bytes()
-    stage, where = _stage(folder), Where(job.label)
+    stage, where = stage_of(folder), Where(job.label)
     if status == -signal.SIGKILL:
         message = f"the process that ran the compiler was killed while {stage}"
         hint = "the kernel does that where memory runs out"

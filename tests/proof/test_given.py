@@ -19,7 +19,8 @@ import hlopass
 from hlopass.diagnostics import Diagnostic, HlopassError
 from hlopass.gspmd import parse_gspmd
 from hlopass.proof import given, placing, tensor_files
-from hlopass.proof.binding import Bound, bind, without_data
+from hlopass.proof.binding import bind
+from hlopass.proof.bound import Bound, without_data
 from hlopass.values import Value
 
 W = np.arange(12, dtype=np.float32).reshape(3, 4)
