@@ -306,6 +306,8 @@ def verify(
     mode: Literal["compile", "run"] = "run",
     entry: str | None = None,
     inputs: Any = None,
+    runs: int = 1,
+    against: Any = None,
     seed: int = 0,
     platform: str = "cpu",
     devices: int | None = None,
@@ -323,6 +325,10 @@ def verify(
     or indices), or a mapping from names or indices to paths and arrays, or a sequence; also
     "zeros", "made-up" or "placeholder", a type without data. Other values are made up from
     types by `seed`. Nothing is read before the program runs, but for headers.
+    `runs`: how often it is run with donation. `against`: another program (as `source`), or the
+    report of an earlier proof (a path that ends in `.json`, or a `Report`), to compare with: a
+    donation that is reused there alone, other results, or more copies than `max_copies` beyond
+    it are failures. `tolerance` is also for results of that program.
     `platform`: `cpu`, or another whose plugin for JAX is installed (`cuda`, `tpu`).
     `devices`: how many the CPU is divided into, or how many are used of another platform; as
     many as the program is for by default, and 1 verifies it unsplit. A sharded program is
@@ -332,29 +338,43 @@ def verify(
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
-    from hlopass.proof import given, verdict
+    from hlopass import bases
+    from hlopass.proof import compared, given, verdict
     from hlopass.proof.observation import Job
     from hlopass.proof.run import observe
 
     _check_option("mode", mode, ("compile", "run"))
     _check_numbers(devices, tolerance)
     _check_platform(platform)
+    if isinstance(runs, bool) or runs < 1:
+        message = f"cannot run {runs!r} times"
+        raise UsageError(Diagnostic("usage", message, help="legal: an integer of at least 1"))
     required = verdict.requirements(require, max_copies, max_temp_bytes)
     from hlopass.compiled import Compiled
 
     asked = source.donations if isinstance(source, Rewritten) else ()
+    other = bases.base_of(against)
     if isinstance(source, Compiled):
+        if against is not None:
+            message = "a compiled program cannot be held against another"
+            raise UsageError(Diagnostic("usage", message, help="give verify the program itself"))
         held, label = source.held(inputs), source.label
         job = msgspec.structs.replace(
-            source.job, mode=mode, seed=seed, tolerance=tolerance, inputs=held.given
+            source.job, mode=mode, seed=seed, tolerance=tolerance, runs=runs, inputs=held.given
         )
         observation = source.observe(job, held, timeout, progress)
     else:
         raw, label, entry = _raw(source, label, entry)
         held = inputs if isinstance(inputs, given.Held) else given.of_python(inputs)
         job = Job(label, entry, mode, seed, platform, devices, tolerance, inputs=held.given)
-        observation = observe(raw, job, timeout, progress, held)
+        job = msgspec.structs.replace(job, runs=runs, against=other.label)
+        observation = observe(raw, job, timeout, progress, held, other.raw)
     report, diagnostics = verdict.judge(observation, required, asked, label)
+    base = other.report or observation.base
+    if base is not None:
+        report, diagnostics = compared.added(
+            report, diagnostics, base, other.said, observation, Where(label), max_copies
+        )
     if not isinstance(source, Rewritten):
         diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
     return Proof(report, diagnostics)

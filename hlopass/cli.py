@@ -9,6 +9,7 @@ import click
 
 from hlopass import __version__
 from hlopass.cli_options import (
+    AGAINST,
     EMIT,
     ENTRY,
     EXISTING,
@@ -18,6 +19,7 @@ from hlopass.cli_options import (
     PLATFORM,
     REPORT,
     REQUIREMENTS,
+    RUNS,
     SEED,
     SPEC,
     SPLIT,
@@ -81,6 +83,7 @@ def cli() -> None:
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
 @REPORT
 @INPUTS
+@RUNS
 @SEED
 @TIMEOUT
 @TOLERANCE
@@ -94,6 +97,7 @@ def rewrite(
     split: bool,
     report: str | None,
     inputs: tuple[str, ...],
+    runs: int,
     seed: int,
     tolerance: float | None,
     require: str,
@@ -137,6 +141,7 @@ def rewrite(
                 max_temp_bytes=max_temp_bytes,
                 mode=mode,
                 inputs=of_options(inputs),
+                runs=runs,
                 seed=seed,
                 tolerance=tolerance,
                 timeout=options["timeout"],
@@ -198,6 +203,7 @@ def convert(source: str, emit: Any, split: bool, output: str) -> None:
 @ENTRY
 @REPORT
 @INPUTS
+@RUNS
 @SEED
 @TIMEOUT
 @click.option(
@@ -208,6 +214,7 @@ def convert(source: str, emit: Any, split: bool, output: str) -> None:
 )
 @PLATFORM
 @TOLERANCE
+@AGAINST
 def verify(
     source: str,
     compile_only: bool,
@@ -220,6 +227,8 @@ def verify(
     from hlopass import api
     from hlopass.proof.given import of_options
 
+    if source == options["against"] == "-":
+        usage("only one of IN and --against can be standard input")
     mode: Any = "compile" if compile_only else "run"
     options["inputs"] = of_options(inputs)
     with stages() as progress:

@@ -45,13 +45,15 @@ class Evidence(Struct, frozen=True):
     asked for, where one was). `deleted`: the runtime took the input buffer away.
     `same_buffer`: for each shard, the result lies where the argument lay. `held_by`: where the
     runtime kept the buffer though the table ties it, who holds it: `numpy`, as a view, or `other`,
-    which leaves no trace in Python, as a view of dlpack.
+    which leaves no trace in Python, as a view of dlpack. `failed_run`: the first of several runs in
+    which it was not reused; the other facts are those that held in all runs.
     """
 
     aliased: bool | None = None
     deleted: bool | None = None
     same_buffer: tuple[bool, ...] | None = None
     held_by: Literal["numpy", "other"] | None = None
+    failed_run: int | None = None
 
 
 class ReportedDonation(Struct, frozen=True):
@@ -158,6 +160,41 @@ class Transfers(Struct, frozen=True):
     least_bytes: int = 0
 
 
+class Digest(Struct, frozen=True):
+    """A result's bytes, as their SHA-256."""
+
+    index: int
+    name: str | None
+    type: str
+    sha256: str
+
+
+Same = Literal["all", "all but donation", "all but donation and sharding", "nothing"]
+"""What two programs have in common."""
+
+
+class Against(Struct, frozen=True):
+    """A program held against another, or against the report of one; sizes as in `Report`.
+
+    `base`: what that is, compiled by `jaxlib`. `same`: what the programs have in common (None
+    where that is not known, as of two versions of jaxlib), `lines` the first that differ. `lost`,
+    `gained`: arguments that are reused in the base alone, or here alone. `copies`, `temp_bytes`,
+    `footprint`: of the base, and here. `results_equal`: bit for bit, or within the tolerance that
+    was given.
+    """
+
+    base: str
+    jaxlib: str | None
+    same: Same | None
+    lines: tuple[str, str] | None
+    lost: tuple[Argument, ...]
+    gained: tuple[Argument, ...]
+    copies: tuple[int, int]
+    temp_bytes: tuple[int, int]
+    footprint: tuple[int, int]
+    results_equal: bool | None = None
+
+
 class Probed(Struct, frozen=True):
     """What a platform answers to one question; `detail` says what was seen."""
 
@@ -201,6 +238,8 @@ class Report(Struct, frozen=True):
     `copies` counts copy instructions in the optimized HLO. `results_equal`: bit for bit, with
     and without donation. `shardings`, `collectives`, `unsharded`: of a program on several
     devices. `transfers`: what running with and without donation took to the devices.
+    `runs`: how often it was run with donation. `results`: without donation. `jaxlib`: the version.
+    `against`: how it compares with another program.
     `candidates`: what `--pairing measured` compiled.
     """
 
@@ -220,6 +259,10 @@ class Report(Struct, frozen=True):
     collectives: tuple[Collective, ...] = ()
     unsharded: Unsharded | None = None
     transfers: Transfers | None = None
+    runs: int = 1
+    results: tuple[Digest, ...] = ()
+    jaxlib: str | None = None
+    against: Against | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
     candidates: tuple[Candidate, ...] = ()
 

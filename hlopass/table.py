@@ -191,6 +191,7 @@ def summary(report: Report) -> Iterator[str]:
     """The figures of a report in sentences, one a line."""
     yield from _of_donations(report)
     yield from _of_transfers(report)
+    yield from _of_base(report)
     if report.devices > 1:
         yield from _of_devices(report)
 
@@ -238,6 +239,27 @@ def _of_transfers(report: Report) -> Iterator[str]:
 
 def _beyond(bytes: int, least: int) -> str:
     return ", the least possible" if bytes == least else f", and {least:,} would do"
+
+
+def _of_base(report: Report) -> Iterator[str]:
+    """How it compares with another program, or an older report."""
+    against = report.against
+    if against is None:
+        return
+    older = f" (jaxlib {against.jaxlib})" if against.jaxlib not in (None, report.jaxlib) else ""
+    same = {"all": "the same program", "nothing": "another program", None: "a program"}
+    what = same.get(against.same, f"the same program but for {(against.same or '')[8:]}")
+    yield f"against {against.base}{older}: {what}"
+    if against.lines is not None:
+        yield f"  - {against.lines[0]}"
+        yield f"  + {against.lines[1]}"
+    counts = [f"{len(against.lost)} no more reused", f"{len(against.gained)} newly reused"]
+    for name in ("copies", "temp_bytes", "footprint"):
+        before, now = getattr(against, name)
+        counts.append(f"{name.removesuffix('_bytes')} {before:,} to {now:,}")
+    yield "  " + ", ".join(counts)
+    if against.results_equal is not None:
+        yield "  results " + ("agree" if against.results_equal else "do NOT agree")
 
 
 def _of_devices(report: Report) -> Iterator[str]:

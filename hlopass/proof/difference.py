@@ -15,16 +15,16 @@ Array = np.ndarray[Any, Any]
 
 
 def first_difference(
-    results: Sequence[Value], expected: Sequence[Array], actual: Sequence[Array]
+    results: Sequence[Value], expected: Sequence[Array], actual: Sequence[Array], run: int = 1
 ) -> Difference | None:
-    """The first element whose bytes differ; NaN equals NaN of the same bytes."""
+    """The first element whose bytes differ, in a run; NaN equals NaN of the same bytes."""
     for value, before, after in zip(results, expected, actual, strict=True):
         if before.tobytes() == after.tobytes():
             continue
         at = int(np.flatnonzero((_bytes(before) != _bytes(after)).any(axis=1))[0])
         position = tuple(int(i) for i in np.unravel_index(at, before.shape))
         result = Result(value.index, value.name)
-        return Difference(result, position, str(before[position]), str(after[position]))
+        return Difference(result, position, str(before[position]), str(after[position]), run)
     return None
 
 

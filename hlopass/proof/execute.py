@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
+import numpy as np
 
+from hlopass.jaxlib_compat import jaxlib_version
 from hlopass.program import Program
-from hlopass.proof import inputs, obtained, prepare, runs, unsharded, work
+from hlopass.proof import against, inputs, obtained, prepare, runs, unsharded, work
 from hlopass.proof.binding import bind
 from hlopass.proof.bound import Bound, Input, Resident, without_data
 from hlopass.proof.client import client_of
@@ -24,7 +27,8 @@ from hlopass.proof.placing import Placed
 from hlopass.proof.runs import Runs, Stage
 from hlopass.proof.work import Work
 from hlopass.reductions import unreduced
-from hlopass.report import Pair, Unsharded, reported
+from hlopass.report import Digest, Pair, Unsharded, reported
+from hlopass.values import Value
 
 
 def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observation:
@@ -37,7 +41,7 @@ def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observat
     program, devices, found = work.read(job, data)
     given = bound(job, program)
     stage("looking at the donations")
-    mine = work.prepared(program, devices, found)
+    mine = work.prepared(program, devices, found, job.against is not None)
     stage("starting the runtime")
     client = client or client_of(job.platform, devices)
     return observe_work(job, mine, given, Compiler(client), stage)
@@ -61,12 +65,23 @@ def observe_work(
         placed = Placed(given.inputs, job.label)
         program = mine.program
         ran = runs.run_both(
-            program.arguments, program.results, plain, donated, mine.donations, placed, stage
+            program.arguments,
+            program.results,
+            plain,
+            donated,
+            mine.donations,
+            placed,
+            stage,
+            job.runs,
         )
-    against, difference = _against_one(mine, job, single, given.inputs, ran.results, stage)
-    found = _observation(job, mine, plain, donated, ran, against, difference)
+    base = None
+    if job.against is not None:
+        stage("holding it against the other program")
+        base = against.look(job, mine, given, compiler, donated, ran.results, stage)
+    unsplit, difference = _against_one(mine, job, single, given.inputs, ran.results, stage)
+    found = _observation(job, mine, plain, donated, ran, unsplit, difference)
     said = tuple(reported(each) for each in (*mine.found, *given.warnings))
-    return msgspec.structs.replace(found, warnings=said)
+    return msgspec.structs.replace(found, warnings=said, base=base)
 
 
 def bound(
@@ -122,13 +137,18 @@ def _against_one(
     return msgspec.structs.replace(found, footprint=footprint, transfers=transfers), difference
 
 
+def _digest(value: Value, array: Array) -> Digest:
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return Digest(value.index, value.name, value.type, hashlib.sha256(data).hexdigest())
+
+
 def _observation(
     job: Job,
     mine: Work,
     plain: Executable,
     donated: Executable,
     ran: Runs,
-    against: Unsharded | None,
+    unsplit: Unsharded | None,
     difference: Difference | None,
 ) -> Observation:
     costs = mine.costs()
@@ -151,8 +171,11 @@ def _observation(
         repeatable=ran.repeatable,
         shardings=obtained.shardings(mine.asked, with_) if sharded else (),
         collectives=with_.collectives if sharded else (),
-        unsharded=against,
+        unsharded=unsplit,
         unsharded_difference=difference,
         transfers=ran.transfers,
+        jaxlib=jaxlib_version(),
+        runs=job.runs,
+        results=tuple(map(_digest, mine.program.results, ran.results)),
         random=prepare.draws_numbers(mine.program),
     )

@@ -39,13 +39,15 @@ def observe(
     timeout: float | None = None,
     progress: Callable[[str], None] | None = None,
     held: Held | None = None,
+    base: bytes | None = None,
 ) -> Observation:
     """What compiling and running a module shows, in a child process.
 
-    `held`: the arrays among the job's inputs. `timeout` in seconds. Raises CompilerDied where
-    the child crashes or runs out of time, HlopassError where it cannot do the job.
+    `held`: the arrays among the job's inputs; `base`: the module that it is held against.
+    `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
+    HlopassError where it cannot do the job.
     """
-    observation = _ask(data, job, timeout, progress, held or Held()).observation
+    observation = _ask(data, job, timeout, progress, held or Held(), base).observation
     assert observation is not None
     return observation
 
@@ -89,9 +91,12 @@ def _ask(
     timeout: float | None,
     progress: Callable[[str], None] | None,
     held: Held | None = None,
+    base: bytes | None = None,
 ) -> Answer:
     """Gives a job to a child process; its answer, which holds no errors."""
     with folder_of(data, job, held or Held()) as folder:
+        if base is not None:
+            (folder / "base").write_bytes(base)
         status = _run(folder, job, timeout, progress)
         answer = folder / "answer.json"
         if not answer.exists():

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from hlopass.donation import Donation
 from hlopass.proof import shards
 from hlopass.proof.client import fetch, run_sharded
@@ -44,20 +46,44 @@ def run_both(
     donations: Sequence[Donation],
     placed: Placed,
     stage: Stage,
+    times: int = 1,
 ) -> Runs:
-    """Runs without and with donation, on the same inputs; where they differ, once more without."""
+    """Runs without donation, and with it as often as is asked, on the same inputs.
+
+    Where results differ it runs once more without.
+    """
     stage("running without donation")
     expected = run(plain, results, placed)
-    stage("running with donation")
-    found, made = run_donated(donated, arguments, donations, placed.on(donated), placed.label)
-    actual = whole(donated, results, made, placed.label)
-    difference = first_difference(results, expected, actual)
-    repeatable = None
+    found: list[Observed] = []
+    difference, repeatable = None, None
+    for number in range(1, times + 1):
+        stage("running with donation" + f", {number} of {times}" * (times > 1))
+        seen, made = run_donated(donated, arguments, donations, placed.on(donated), placed.label)
+        found = [_both(*pair, number) for pair in zip(found or seen, seen, strict=True)]
+        actual = whole(donated, results, made, placed.label)
+        difference = difference or first_difference(results, expected, actual, number)
     if difference is not None:
         stage("running without donation again")
         again = run(plain, results, placed)
         repeatable = first_difference(results, expected, again) is None
     return Runs(found, difference, repeatable, expected, placed.ledger.counts)
+
+
+def _both(before: Observed, now: Observed, run: int) -> Observed:
+    """What several runs show of one donation: what held in all, and which was the first to fail."""
+    first, second = before.evidence, now.evidence
+    same = second.same_buffer
+    if same is not None and first.same_buffer is not None:
+        same = tuple(a and b for a, b in zip(first.same_buffer, same, strict=True))
+    good = second.deleted and (second.same_buffer is None or all(second.same_buffer))
+    evidence = msgspec.structs.replace(
+        second,
+        deleted=bool(first.deleted and second.deleted),
+        same_buffer=same,
+        held_by=first.held_by or second.held_by,
+        failed_run=first.failed_run or (None if good else run),
+    )
+    return msgspec.structs.replace(now, evidence=evidence)
 
 
 def run(executable: Executable, results: Sequence[Value], placed: Placed) -> list[Array]:

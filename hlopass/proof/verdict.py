@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from hlopass.diagnostics import Diagnostic, UsageError, Where, quoted
 from hlopass.donation import Donation
 from hlopass.proof.observation import Difference, Observation, Observed
@@ -73,6 +75,7 @@ def judge(
     where = Where(label)
     ran = observation.mode == "run"
     reused = sum(d.argument.bytes or 0 for d in donations if d.verdict == "reused")
+    donations = tuple(_with_run(each, observation.runs) for each in donations)
     findings = [
         *_not_reused(donations, required.share, ran, where),
         *_figures(observation, required, where),
@@ -103,6 +106,9 @@ def judge(
         collectives=observation.collectives,
         unsharded=observation.unsharded,
         transfers=observation.transfers,
+        runs=observation.runs,
+        results=observation.results,
+        jaxlib=observation.jaxlib,
         diagnostics=(*observation.warnings, *(reported(finding) for finding in findings)),
     )
     return report, tuple(findings)
@@ -124,6 +130,18 @@ def judge_one(each: Observed, asked: Donation | None = None) -> ReportedDonation
         optional=asked is not None and asked.optional,
         evidence=each.evidence,
     )
+
+
+def _with_run(each: ReportedDonation, runs: int) -> ReportedDonation:
+    """A donation whose reason says in which of several runs it was first not reused."""
+    run = each.evidence.failed_run
+    if run is None or each.verdict != "copied" or each.reason is None:
+        return each
+    return msgspec.structs.replace(each, reason=each.reason + _in_run(run, runs))
+
+
+def _in_run(run: int, runs: int) -> str:
+    return f", in run {run} of {runs}" if runs > 1 else ""
 
 
 def _verdict(each: Observed) -> tuple[Verdict, str | None, str | None]:
@@ -208,7 +226,7 @@ def _results(observation: Observation, where: Where) -> list[Diagnostic]:
         return [Diagnostic("results-vary", message, where, "warning", notes=(note,))]
     message = (
         f"{result} differs at {list(difference.position)}: {difference.without} without "
-        f"donation, {difference.with_} with it"
+        f"donation, {difference.with_} with it" + _in_run(difference.run, observation.runs)
     )
     return [Diagnostic("results-differ", message, where)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hlopass import donation_attrs, fingerprint, formats
 from hlopass.dataflow import analyse
@@ -17,12 +18,21 @@ from hlopass.report import Reason
 from hlopass.reuse import Reuse
 
 
+class Texts(NamedTuple):
+    """A program as text: as it is, without donation, and without sharding too, where it can be."""
+
+    whole: str
+    plain: str
+    single: str
+
+
 @dataclass(frozen=True)
 class Work:
     """A program that was read, and all that is compiled of it, as bytecode.
 
     `plain` is without donation; `single` without sharding too, for one device, or None where
-    that is the same as `plain`, or where `stuck` says why there is none.
+    that is the same as `plain`, or where `stuck` says why there is none. `texts`: to compare it
+    with another, where that is wanted.
     """
 
     program: Program
@@ -37,6 +47,7 @@ class Work:
     plain: bytes
     single: bytes | None = None
     stuck: str | None = None
+    texts: Texts | None = None
 
     def costs(self) -> dict[int, Reason]:
         """For each alias whose reuse costs a copy, why."""
@@ -60,8 +71,14 @@ def read(job: Job, data: bytes) -> tuple[Program, int, list[Diagnostic]]:
     return program, devices, [*found, *warned]
 
 
-def prepared(program: Program, devices: int, found: list[Diagnostic]) -> Work:
-    """Takes from a program what is to be known of it, and makes the modules to compile."""
+def prepared(
+    program: Program, devices: int, found: list[Diagnostic], compared: bool = False
+) -> Work:
+    """Takes from a program what is to be known of it, and makes the modules to compile.
+
+    `compared`: it is to be compared with another.
+    """
+    whole = text_of(program) if compared else ""
     printed, asked = fingerprint.of(program), obtained.asked(program)
     if devices == 1 < partition.own(program):
         stuck = partition.strip(program)
@@ -75,12 +92,20 @@ def prepared(program: Program, devices: int, found: list[Diagnostic]) -> Work:
     if donations:
         donation_attrs.strip(program)
         plain = formats.write(program, "bytecode")
+    text = text_of(program) if compared else ""
     work = Work(
         program, devices, found, printed, donations, reuse, asked, partitioning, donated, plain
     )
-    if devices == 1:
-        return work
-    stuck = partition.strip(program)
-    if stuck:
-        return replace(work, stuck=stuck[0].message)
-    return replace(work, single=formats.write(program, "bytecode"))
+    if devices > 1:
+        stuck = partition.strip(program)
+        if stuck:
+            work = replace(work, stuck=stuck[0].message)
+        else:
+            work = replace(work, single=formats.write(program, "bytecode"))
+    texts = Texts(whole, text, text_of(program)) if compared else None
+    return replace(work, texts=texts)
+
+
+def text_of(program: Program) -> str:
+    """A program's text, without the names of places and values in the source."""
+    return str(program.module.operation.get_asm(assume_verified=True))
