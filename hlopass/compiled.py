@@ -136,7 +136,7 @@ class Compiled:
 
     @property
     def key(self) -> str:
-        """What tells this program from any other, donations included, on its platform."""
+        """What tells this program from any other, donations included."""
         return self.report.key
 
     @property

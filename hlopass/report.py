@@ -274,8 +274,8 @@ class Report(Struct, frozen=True):
 class Built(Struct, frozen=True):
     """A compiled program, before anything ran; sizes in bytes, of one device.
 
-    `key`: what tells it from any other on its platform: the module with its donations, and how it
-    is split. The other fields are as those of a `Report`, of the program with its donations.
+    `key`: what tells it from any other: the module with its donations, how it is split, platform
+    and jaxlib. The other fields are as those of a `Report`, of the program with its donations.
     """
 
     key: str

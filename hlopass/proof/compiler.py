@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from hlopass.jaxlib_compat import jaxlib_version
 from hlopass.proof import evidence, obtained
 from hlopass.proof.client import compile_module, parameter_layouts, result_layouts
 from hlopass.proof.executable import Executable
@@ -45,7 +46,7 @@ class Compiler:
     def _compiled(
         self, work: Work, bytecode: bytes, partitioning: Partitioning | None
     ) -> Executable:
-        key = key_of(bytecode, partitioning)
+        key = hashlib.sha256(repr(partitioning).encode() + b"\0" + bytecode).hexdigest()
         if key not in self._built:
             self._built[key] = self._really(work, bytecode, partitioning)
         return self._built[key]
@@ -71,6 +72,10 @@ class Compiler:
         )
 
 
-def key_of(bytecode: bytes, partitioning: Partitioning | None) -> str:
-    """What tells a compiled module from any other, on one platform and version of jaxlib."""
-    return hashlib.sha256(repr(partitioning).encode() + b"\0" + bytecode).hexdigest()
+def key_of(work: Work, platform: str) -> str:
+    """What tells a program with its donations, compiled for devices, from any other.
+
+    As the fingerprint it is the same wherever things stand in the source.
+    """
+    parts = (work.fingerprint, repr(work.partitioning), platform, jaxlib_version())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

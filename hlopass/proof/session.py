@@ -62,7 +62,7 @@ class Session:
         observed = [runs.observed(each, facts) for each in mine.donations]
         sharded = mine.partitioning is not None
         built = Built(
-            key=key_of(mine.donated, mine.partitioning),
+            key=key_of(mine, self.job.platform),
             fingerprint=mine.fingerprint,
             platform=self.job.platform,
             devices=mine.devices,

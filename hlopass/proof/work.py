@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -87,11 +88,11 @@ def prepared(
     donations, reuse = donation_attrs.read(program), analyse(program)
     prepare.as_main(program)
     partitioning = partition.partitioning(program, devices)
-    donated = formats.write(program, "bytecode")
+    donated = bytecode_of(program)
     plain = donated
     if donations:
         donation_attrs.strip(program)
-        plain = formats.write(program, "bytecode")
+        plain = bytecode_of(program)
     text = text_of(program) if compared else ""
     work = Work(
         program, devices, found, printed, donations, reuse, asked, partitioning, donated, plain
@@ -101,9 +102,16 @@ def prepared(
         if stuck:
             work = replace(work, stuck=stuck[0].message)
         else:
-            work = replace(work, single=formats.write(program, "bytecode"))
+            work = replace(work, single=bytecode_of(program))
     texts = Texts(whole, text, text_of(program)) if compared else None
     return replace(work, texts=texts)
+
+
+def bytecode_of(program: Program) -> bytes:
+    """A program for the compiler, as it is in memory, with the places that parsing gave it."""
+    buffer = io.BytesIO()
+    program.module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
 
 
 def text_of(program: Program) -> str:
