@@ -45,6 +45,7 @@ from hlopass.sources import Donate, bytes_of, manifest_of, spec_of
 
 if TYPE_CHECKING:
     from hlopass.compiled import Compiled
+    from hlopass.mesh_option import Mesh
     from hlopass.sharding_plan import Existing
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import Shard
@@ -140,7 +141,7 @@ def rewrite(
     automatic: Automatic | None = None,
     pairing: Literal["flow", "order", "measured"] = "flow",
     shard: Shard | None = None,
-    mesh: Mapping[str, int] | None = None,
+    mesh: Mesh | None = None,
     devices: int | None = None,
     existing: Existing = "error",
     allow_open: bool = False,
@@ -157,9 +158,10 @@ def rewrite(
     `jax.export.Exported`; it is not changed. `donate`: a manifest, as a path or as plain data.
     `automatic` overrides the manifest's. `pairing`: how results are chosen where none is named:
     by data flow, in JAX's order, or by data flow and then measured in the compiler. `shard`: a
-    sharding spec, as a path, plain data, or what `load_spec` returns; `mesh` (sizes by axis) or
-    `devices` bind it. `existing`: what becomes of shardings that the program has and the spec
-    wants otherwise.
+    sharding spec, as a path, plain data, or what `load_spec` returns; `mesh` (sizes by axis, or
+    "data=4,model=2") or `devices` bind it. Without a spec, a mesh names the axes that
+    `convert-sharding` writes. `existing`: what becomes of shardings that the program has and
+    the spec wants otherwise.
     `allow_open`: a spec whose mesh has no sizes yet is checked, and nothing of it written.
     `pipeline`: other passes than the default ones, as text or objects. `entry`: the function to
     work on, `main` by default; `rename_entry` makes it the public `main`. `label` names the
@@ -184,7 +186,9 @@ def rewrite(
     if shard is not None:
         _bind(context, spec_of(shard, mesh, devices), allow_open)
     elif mesh is not None:
-        raise UsageError(Diagnostic("usage", "a mesh is given, and no spec to bind to it"))
+        from hlopass import shard_inspecting
+
+        context.mesh = shard_inspecting.named_mesh(mesh, devices)
     passes = _passes(pipeline, pairing, context)
     changed = pipelines.run(passes, context) or renamed
     candidates: tuple[Candidate, ...] = ()
@@ -233,6 +237,7 @@ def _passes(asked: str | Sequence[Pass] | None, pairing: str, context: PassConte
         raise UsageError(Diagnostic("usage", message, help=hint))
     spec = context.shard is not None
     if asked is None:
+        _check_mesh(context, [])
         sharded = context.program.is_sharded
         return pipelines.default("order" if pairing == "order" else "flow", spec, sharded)
     passes = pipeline_text.parse(asked) if isinstance(asked, str) else list(asked)
@@ -240,10 +245,18 @@ def _passes(asked: str | Sequence[Pass] | None, pairing: str, context: PassConte
     if context.manifest != Manifest() and "donate-args" not in names:
         message = "the pipeline has no donate-args, which alone reads a manifest and 'automatic'"
         raise UsageError(Diagnostic("usage", message, help="add donate-args to the pipeline"))
-    if spec and "shard-args" not in names:
-        message = "the pipeline has no shard-args, which alone reads a spec"
+    if spec and not {"shard-args", "convert-sharding"}.intersection(names):
+        message = "the pipeline has no shard-args, which writes a spec's shardings"
         raise UsageError(Diagnostic("usage", message, help="add shard-args to the pipeline"))
+    _check_mesh(context, names)
     return passes
+
+
+def _check_mesh(context: PassContext, names: Sequence[str]) -> None:
+    if context.mesh is not None and "convert-sharding" not in names:
+        message = "a mesh is given, and no spec to bind to it"
+        hint = "without a spec, only convert-sharding in a pipeline takes axes from a mesh"
+        raise UsageError(Diagnostic("usage", message, help=hint))
 
 
 def _check_option(name: str, value: object, legal: tuple[object, ...]) -> None:
@@ -278,10 +291,12 @@ def _check_platform(platform: str) -> None:
 
 
 def _check_numbers(devices: int | None, tolerance: float | None) -> None:
-    if devices is not None and (isinstance(devices, bool) or devices < 1):
+    whole = isinstance(devices, int) and not isinstance(devices, bool)
+    if devices is not None and (not whole or devices < 1):
         message = f"cannot verify on {devices!r} devices"
         raise UsageError(Diagnostic("usage", message, help="legal: an integer of at least 1"))
-    if tolerance is not None and not 0 <= tolerance < math.inf:
+    number = isinstance(tolerance, (int, float))
+    if tolerance is not None and not (number and 0 <= tolerance < math.inf):
         message = f"cannot tolerate a difference of {tolerance!r}"
         hint = "legal: a share of a result's largest element, 0 or more"
         raise UsageError(Diagnostic("usage", message, help=hint))
@@ -438,8 +453,9 @@ def convert(
 def inspect(
     source: Any,
     *,
+    donate: Donate | None = None,
     shard: Shard | None = None,
-    mesh: Mapping[str, int] | None = None,
+    mesh: Mesh | None = None,
     devices: int | None = None,
     existing: Existing = "error",
     propagate: bool = False,
@@ -451,8 +467,8 @@ def inspect(
 ) -> Inspection:
     """A program's arguments and results: donation, what more could be donated, and sharding.
 
-    `source`: as for `rewrite`, or what `rewrite` returned. `shard`, `mesh`, `devices` and
-    `existing`: as for `rewrite`; the shardings are those that it would write, in a copy.
+    `source`: as for `rewrite`, or what `rewrite` returned. `donate`, `shard`, `mesh`, `devices`
+    and `existing`: as for `rewrite`; what it would write is shown, of a copy.
     Without a spec, `mesh` names the axes of GSPMD's tilings, and `devices` says how many there
     are where the program does not. `propagate`: also what Shardy's propagation makes of what is
     open, found in a child process within `timeout` seconds. `picture`: arguments and results
@@ -465,17 +481,21 @@ def inspect(
     from hlopass.shardspec import Spec
 
     _check_option("existing", existing, ("error", "replace", "keep"))
-    if shard is None:
+    spec = None if shard is None else spec_of(shard, mesh, devices)
+    bound = spec.bind() if isinstance(spec, Spec) else spec
+    if bound is None and donate is None:
         program = _program(source, entry, label)
-        axes = shard_inspecting.axes(program, mesh, devices)
         found = shard_inspecting.problems(program)
     else:
-        spec = spec_of(shard, mesh, devices)
-        bound = spec.bind() if isinstance(spec, Spec) else spec
         if isinstance(source, Rewritten):
             source, label = source.data(), label or source.program.source.label
-        rewritten = rewrite(source, shard=bound, existing=existing, entry=entry, label=label)
+        rewritten = rewrite(
+            source, donate=donate, shard=bound, existing=existing, entry=entry, label=label
+        )
         program, found = rewritten.program, rewritten.diagnostics
+    if bound is None:
+        axes = shard_inspecting.axes(program, mesh, devices)
+    else:
         axes, devices = bound.mesh, None
     names = [picture] if isinstance(picture, (int, str)) else list(picture)
     asked = shard_inspecting.Asked(axes, devices, propagate, names, timeout, progress)

@@ -10,6 +10,7 @@ import click
 from hlopass import __version__
 from hlopass.cli_options import (
     AGAINST,
+    DONATE,
     EMIT,
     ENTRY,
     EXISTING,
@@ -52,7 +53,7 @@ def cli() -> None:
 @cli.command(cls=Command)
 @IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
-@click.option("--donate", metavar="M", help="Donation manifest: JSON, or TOML or YAML by suffix.")
+@DONATE
 @click.option(
     "--automatic",
     type=click.Choice(["off", "frontend", "repair", "names", "dataflow"]),
@@ -76,7 +77,11 @@ def cli() -> None:
     metavar="[=compile|run]",
     help="Compile, or also run, the result before it is written.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; exit 1 if anything would change, once the mesh is known.",
+)
 @EMIT
 @SPLIT
 @ENTRY
@@ -108,13 +113,9 @@ def rewrite(
     """Write a manifest's donations and a spec's shardings into a program."""
     from hlopass import api
 
-    if [source, options["donate"], options["shard"]].count("-") > 1:
-        usage("only one of IN, --donate and --shard can be standard input")
+    _one_from_stdin(source, options)
+    _not_over_inputs(output, report, options)
     emit = emit and emit_of(emit)
-    if options["mesh"] is not None:
-        from hlopass.mesh_option import parse_mesh_option
-
-        options["mesh"] = parse_mesh_option(options["mesh"])
     if inputs and mode is None:
         usage("--inputs is for --verify")
     if report is not None and report in ((source,) if check else (source, output)):
@@ -153,9 +154,22 @@ def rewrite(
         _write_module(rewritten, output, emit)
     if proof is not None:
         _show_proof(proof, sys.stderr)
-    if check and rewritten.changed:
+    still_open = any(found.code == "mesh-open" for found in rewritten.diagnostics)
+    if check and rewritten.changed and not still_open:
         click.echo(f"{rewritten.program.source.label}: would change", err=True)
         sys.exit(1)
+
+
+def _one_from_stdin(source: str, options: dict[str, Any]) -> None:
+    if [source, options["donate"], options["shard"]].count("-") > 1:
+        usage("only one of IN, --donate and --shard can be standard input")
+
+
+def _not_over_inputs(output: str, report: str | None, options: dict[str, Any]) -> None:
+    for name in ("donate", "shard"):
+        for option, path in (("-o", output), ("--report", report)):
+            if path not in (None, "-") and path == options[name]:
+                usage(f"{option} cannot be the same file as --{name}")
 
 
 def _write_report(report: Report, path: str | None) -> None:
@@ -253,6 +267,7 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 
 @cli.command(cls=Command)
 @IN
+@DONATE
 @SPEC
 @MESH
 @EXISTING
@@ -263,21 +278,19 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @ENTRY
 @TIMEOUT
-def inspect(source: str, as_json: bool, mesh: str | None, **options: Any) -> None:
+def inspect(source: str, as_json: bool, **options: Any) -> None:
     """Show arguments, results, donation, what could still be donated, and sharding.
 
-    With a spec, the shardings are those that rewrite would write; nothing is written.
+    With a manifest or a spec, donations and shardings are those that rewrite would write;
+    nothing is written.
     """
     from hlopass import api
-    from hlopass.mesh_option import parse_mesh_option
     from hlopass.report import restored
     from hlopass.table import print_inspection
 
-    if source == options["shard"] == "-":
-        usage("only one of IN and --shard can be standard input")
-    sizes = None if mesh is None else parse_mesh_option(mesh)
+    _one_from_stdin(source, options)
     with stages(options["propagate"]) as progress:
-        found = api.inspect(source, mesh=sizes, progress=progress, **options)
+        found = api.inspect(source, progress=progress, **options)
     show(restored(each) for each in found.diagnostics)
     if as_json:
         click.echo(found.to_json(), nl=False)

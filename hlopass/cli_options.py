@@ -39,6 +39,9 @@ TIMEOUT = click.option(
     help="Time limit for compiling and running.",
 )
 
+DONATE = click.option(
+    "--donate", metavar="M", help="Donation manifest: JSON, or TOML or YAML by suffix."
+)
 SPEC = click.option("--shard", metavar="S", help="Sharding spec: YAML, TOML or JSON by suffix.")
 EXISTING = click.option(
     "--existing",

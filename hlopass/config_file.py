@@ -91,7 +91,9 @@ def _read_yaml(text: str, label: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise _syntax(text, label, f"not YAML: {error.problem}", line, column) from None
+        problem = f"not YAML: {error.problem}"
+        problem += ' (a string that is "?" is quoted)' if "found '?'" in problem else ""
+        raise _syntax(text, label, problem, line, column) from None
     except yaml.YAMLError as error:
         message = f"not YAML: {_lower(str(error).splitlines()[0])}"
         raise _syntax(text, label, message, None, None) from None
@@ -165,7 +167,7 @@ class Checker:
         """Checks an object against a struct, key by key; `skip` are checked by the caller."""
         legal = {field.encode_name: field for field in msgspec.structs.fields(cls)}
         if not isinstance(data, dict):
-            self.add("value-type", f"expected an object, got {_kind(data)}", pointer)
+            self.add("value-type", f"expected an object, got {kind_of(data)}", pointer)
             return False
         for key, value in data.items():
             at = f"{pointer}/{_escape(str(key))}"
@@ -189,18 +191,18 @@ class Checker:
                 hint = f"legal: {', '.join(map(str, legal))}"
                 if isinstance(value, str):
                     hint = nearest_or_list(value, [str(member) for member in legal])
-                self.add("value-illegal", f"illegal value {_kind(value)}", pointer, hint)
+                self.add("value-illegal", f"illegal value {kind_of(value)}", pointer, hint)
             else:
                 expected = str(error).split(" - at ")[0].split(", got")[0].replace("`", "")
                 words = re.sub(r"\w+", lambda word: _TYPES.get(word[0], word[0]), expected)
                 message = _lower(words.replace(" | ", " or "))
-                self.add("value-type", f"{message}, got {_kind(value)}", pointer)
+                self.add("value-type", f"{message}, got {kind_of(value)}", pointer)
 
     def items(self, data: Any, key: str) -> list[tuple[str, Any]]:
         """The items of a list under a top-level key, each with its pointer."""
         items = data.get(key, ()) if isinstance(data, dict) else ()
         if not isinstance(items, (list, tuple)):
-            self.add("value-type", f"expected a list, got {_kind(items)}", f"/{key}")
+            self.add("value-type", f"expected a list, got {kind_of(items)}", f"/{key}")
             return []
         return [(f"/{key}/{index}", item) for index, item in enumerate(items)]
 
@@ -219,7 +221,7 @@ _TYPES = {
 """What msgspec calls types, in the words of people who write files."""
 
 
-def _kind(value: Any, most: int = 60) -> str:
+def kind_of(value: Any, most: int = 60) -> str:
     """What a value is: a scalar as it is written, an object or a list by that word."""
     if isinstance(value, dict):
         return "an object"

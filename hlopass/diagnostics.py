@@ -71,6 +71,25 @@ class CompilerDied(HlopassError):
     exit_status = 4
 
 
+def together(found: Sequence[Diagnostic], message: str) -> Sequence[Diagnostic]:
+    """Findings of one kind, as one where there are several: `message` is said of all of them.
+
+    The first three stand in notes, then what all of them note; the place is the first's.
+    """
+    if len(found) < 2:
+        return found
+    shared = [note for note in found[0].notes if all(note in each.notes for each in found)]
+    notes = [
+        ": ".join([each.message, "; ".join(note for note in each.notes if note not in shared)])
+        for each in found[:3]
+    ]
+    notes = [note.removesuffix(": ") for note in notes]
+    notes += [f"and {len(found) - 3} more"] if len(found) > 3 else []
+    notes += shared
+    hint = found[0].help if len({each.help for each in found}) == 1 else None
+    return [replace(found[0], message=message, notes=tuple(notes), help=hint)]
+
+
 def render(diagnostic: Diagnostic) -> str:
     """The text of a diagnostic, as the command line prints it."""
     where = f"{diagnostic.where}: " if diagnostic.where is not None else "hlopass: "

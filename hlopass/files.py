@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.diagnostics import Diagnostic, HlopassError, Where, quoted
 
 STANDARD = "-"
 """The name of standard input and output."""
@@ -113,4 +113,7 @@ def _cannot(verb: str, path: Path | str, error: OSError | ValueError) -> Diagnos
     }
     code = codes.get(type(error), f"file-{verb}")
     message = f"cannot {verb} the file: {reason[:1].lower()}{reason[1:]}"
+    folder = Path(path).parent
+    if isinstance(error, FileNotFoundError) and not folder.is_dir():
+        message += f": there is no folder {quoted(str(folder))}"
     return Diagnostic(code, message, Where(str(path) or "''"))

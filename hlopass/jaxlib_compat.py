@@ -169,6 +169,13 @@ def _hlo() -> Any:
     return _hlo
 
 
+def sharding_message(text: str) -> bytes:
+    """A sharding in XLA's words as a serialized OpSharding; RuntimeError where it is none."""
+    from jaxlib import xla_client
+
+    return bytes(xla_client.HloSharding.from_string(text).to_proto().SerializeToString())
+
+
 def registered_custom_calls() -> frozenset[str]:
     """The custom call targets that Python packages registered for the CPU.
 

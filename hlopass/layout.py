@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlopass import gspmd, sdy_text
-from hlopass.gspmd import ParsedTiles, parse_gspmd
+from hlopass.gspmd import ParsedTiles
+from hlopass.mesh import Mesh
 from hlopass.sdy_text import ParsedDim, ParsedSdy, parse_sdy
 
 __all__ = [
@@ -31,76 +33,37 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Mesh:
-    """Named axes of devices with their sizes, the major one first.
+_NAMED = re.compile(
+    r"\{\s*mesh\s*\[(?P<axes>[^\]]*)\]\s*,\s*(?P<order>device_ids\s*=[^\[]*(?:\[[^{]*)?,\s*)?"
+    r"(?:replicated|(?P<dims>\[.*\][^\]]*))\}",
+    re.DOTALL,
+)
 
-    `device_ids`, where given, are the devices in the order in which the axes count them;
-    without axes it names the one device of a maximal mesh. Raises ValueError for what Shardy's
-    verifier rejects: repeated axes, sizes below 1, ids that are not 0 to n-1.
+
+def parse_gspmd(text: str | bytes, rank: int) -> ParsedTiles:
+    """Reads an `mhlo.sharding` of a tensor of `rank` dimensions; see `gspmd.parse_gspmd`.
+
+    Also in the form that names its axes, `{mesh['a'=4,'b'=2], [{'a'}, {}]}` (`NamedSharding` in
+    xla/hlo/ir), which newer XLA reads and prints.
     """
-
-    axes: tuple[tuple[str, int], ...]
-    device_ids: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if len(self.sizes) != len(self.axes):
-            raise ValueError(f"an axis stands twice in {self.axes}")
-        if any(size < 1 for _, size in self.axes):
-            raise ValueError(f"the size of an axis is less than 1 in {self.axes}")
-        ids = self.device_ids
-        if ids is not None and self.axes and sorted(ids) != list(range(self.size)):
-            raise ValueError(f"device ids {ids} are not 0 to {self.size - 1}")
-        if ids is not None and not self.axes and (len(ids) != 1 or ids[0] < 0):
-            raise ValueError(f"device ids {ids} without axes are not one device")
-
-    @classmethod
-    def from_sdy(cls, text: str) -> Mesh | None:
-        """The mesh of `#sdy.mesh<...>`, or of the `<...>` of an `sdy.mesh`; None for another text.
-
-        Raises ValueError as Mesh does.
-        """
-        found = sdy_text.parse_mesh(text)
-        return None if found is None else cls(*found)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The size of each axis, in order."""
-        return dict(self.axes)
-
-    @property
-    def size(self) -> int:
-        """The number of devices."""
-        return math.prod(size for _, size in self.axes)
-
-    @property
-    def ids(self) -> Sequence[int]:
-        """The devices in the order in which the axes count them."""
-        return range(self.size) if self.device_ids is None else self.device_ids
-
-    def to_sdy(self) -> str:
-        """The attribute's text: `#sdy.mesh<["data"=4, "model"=2]>`."""
-        axes = ", ".join(f"{sdy_text.string(name)}={size}" for name, size in self.axes)
-        listed = f", device_ids=[{', '.join(map(str, self.ids))}]"
-        return f"#sdy.mesh<[{axes}]{listed if self.is_maximal or self.is_reordered else ''}>"
-
-    @property
-    def is_maximal(self) -> bool:
-        """Whether it is one device by its id, rather than axes."""
-        return not self.axes and self.device_ids is not None
-
-    @property
-    def is_reordered(self) -> bool:
-        """Whether its axes count devices in another order than by their ids."""
-        return bool(self.axes) and list(self.ids) != list(range(self.size))
-
-    def same_devices(self, other: Mesh) -> bool:
-        """Whether both count the same devices over axes of the same sizes, whatever their names."""
-        sizes = [size for _, size in self.axes] == [size for _, size in other.axes]
-        return sizes and self.is_maximal == other.is_maximal and list(self.ids) == list(other.ids)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name}={size}" for name, size in self.axes) or "one device"
+    data = text.encode(errors="surrogateescape") if isinstance(text, str) else text
+    found = _NAMED.fullmatch(data.decode(errors="replace").strip())
+    if found is None:
+        return gspmd.parse_gspmd(data, rank)
+    if found["dims"] is None:
+        return ParsedTiles("replicated")
+    if found["order"]:
+        return ParsedTiles("unparsable", problem="its order of devices is not read by hlopass")
+    shardy = f"<mesh<[{found['axes']}]>, {found['dims']}>".replace("'", '"')
+    partial = re.search(r"\b(manual|unreduced)\s*=", found["dims"])
+    parsed = parse_sdy(re.sub(r",\s*manual\s*=\s*\{[^}]*\}", "", shardy))
+    sharding = None if parsed is None else TensorSharding.from_sdy(parsed)
+    if parsed is None or sharding is None:
+        return ParsedTiles("unparsable", problem="it is no sharding over axes of its mesh")
+    if len(sharding.dims) != rank:
+        dims = len(sharding.dims)
+        return ParsedTiles("tiled", problem=f"it has {dims} dimensions, the tensor {rank}")
+    return replace(sharding.tiles(), subgroups=(partial[1],) if partial else ())
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from hlopass import names
-from hlopass.diagnostics import Diagnostic
+from hlopass.diagnostics import Diagnostic, quoted
 from hlopass.donation import Donation, Origin
 from hlopass.manifest import Automatic
 from hlopass.pairing import FlowPairing, Pairing, Pairs, in_place_updates, pair_in_order
@@ -169,22 +169,34 @@ class Planner:
 
     def _no_result(self, donation: Donation, taken: Sequence[int]) -> Diagnostic:
         argument = donation.argument
-        fitting = [result for result in self.results if same_size(argument, result)]
+        alike = [
+            result
+            for result in self.results
+            if same_size(argument, result) and (not result.open or result.shape == argument.shape)
+        ]
+        fitting = [result for result in alike if result.memory_kind == argument.memory_kind]
         if argument.uneven:
             code = "donate-uneven"
             reason = "the mesh axes do not divide it"
             hint = "its blocks differ in size"
+        elif alike and not fitting:
+            code = "donate-memory-kind"
+            kind = argument.memory_kind
+            reason = f"no result of that size is in {quoted(kind) if kind else 'default'} memory"
+            hint = results_of_size(argument, self.results)
         elif not fitting:
             code = "donate-no-result"
             reason = f"no result of that size: it is {argument.described()}"
             hint = f"result sizes: {self._result_sizes()}"
+            if any(result.open for result in self.results):
+                hint += "; one that is left open counts for arguments of its own shape only"
         elif all(result.index in taken for result in fitting):
             code = "donate-results-taken"
             reason = f"other arguments take all results of {argument.held} bytes"
             hint = results_of_size(argument, self.results)
         else:
-            code = "donate-memory-kind"
-            reason = f"no result of that size is in memory kind {argument.memory_kind!r}"
+            code = "donate-no-pair"
+            reason = f"arguments and results of {argument.held} bytes cannot be paired one to one"
             hint = results_of_size(argument, self.results)
         hint += "; mark it optional, or list it under 'keep'"
         notes = () if donation.asked_at is None else (f"asked for by {donation.asked_at}",)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hlopass import formats, pipeline, sharded, sharding_attrs
+from hlopass import formats, pipeline, sharded, sharding_attrs, sharding_ops
 from hlopass.diagnostics import Diagnostic, HlopassError
 from hlopass.layout import Mesh
 from hlopass.passes import PassContext
 from hlopass.passes.convert_sharding import ConvertSharding
 from hlopass.placement import Placement
-from hlopass.program import Program
+from hlopass.program import SHARDY, Program
 from hlopass.sharded import Sharded
 from hlopass.shardspec import BoundSpec, Spec
 from hlopass.values import Value
@@ -41,6 +41,8 @@ def propagate(
         raise HlopassError(Diagnostic("propagate-nothing", message, program.where, help=hint))
     data = formats.write(program, "bytecode")
     found: list[Diagnostic] = []
+    if sharding_ops.ignored(program.module):
+        data, found = _as_xla_reads(data, program)
     if "gspmd" in uses:
         data, found = _converted(data, program, placement.axes)
     job = Job(label, program.entry_name, propagate=True)
@@ -66,6 +68,14 @@ def _read(
         for value, text in pairs
         if text is not None
     }
+
+
+def _as_xla_reads(data: bytes, program: Program) -> tuple[bytes, list[Diagnostic]]:
+    """The program without the shardings that XLA drops."""
+    copy = formats.read(data, program.source.label, program.entry_name)
+    for operation in sharding_ops.ignored(copy.module):
+        del operation.attributes[SHARDY]
+    return formats.write(copy, "bytecode"), []
 
 
 def _converted(data: bytes, program: Program, axes: Mesh | None) -> tuple[bytes, list[Diagnostic]]:

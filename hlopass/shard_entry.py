@@ -8,21 +8,24 @@ none fits is replicated; a name may stand once in a tensor.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from hlopass.config_file import Checker
+from hlopass.config_file import Checker, kind_of
 from hlopass.diagnostics import HlopassError, nearest_or_list, quoted
 from hlopass.layout import DimSharding
 from hlopass.values import Role, compile_pattern
 
-Name = Annotated[str, msgspec.Meta(pattern=r"^(?!\.\.\.$)[^=,?\s]+$")]
-"""The name of an axis; `=`, `,` and `?` mean something where axes are written."""
+Name = Annotated[str, msgspec.Meta(pattern=r"^(?!\.\.\.$)[!#-+\--<>@-\[\]-~]+$")]
+"""The name of an axis: printable ASCII without `=`, `,` and `?`, which mean something where axes
+are written, and without what MLIR escapes, of which XLA dies (`absl::CUnescape`)."""
+
+Dims = tuple[DimSharding | EllipsisType, ...]
+Lost = tuple[tuple[int, str, tuple[str, ...]], ...]
 
 Axes = str | tuple[str, ...] | None
 """One axis, several with the major one first, or none."""
@@ -87,6 +90,11 @@ class AxisNames:
         """Every name that an entry may use."""
         return list(dict.fromkeys([*self.mesh, *(name for name, _ in self.rules)]))
 
+    def of(self, name: str) -> tuple[str, ...]:
+        """The mesh axes that the rules have for a logical name, each once."""
+        found = (axis for logical, axes in self.rules if logical == name for axis in axes)
+        return tuple(dict.fromkeys(found))
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -94,14 +102,17 @@ class Entry:
 
     `dims` is None for `follow`; an Ellipsis in it stands for any number of replicated
     dimensions. `asked_at` is the JSON pointer of the pattern, `pointer` that of the list.
+    `lost`: logical axes for which no rule was left, each with its place in the list and the
+    mesh axes that its rules have.
     """
 
     selector: str
     asked_at: str
     pointer: str
-    dims: tuple[DimSharding | EllipsisType, ...] | None
+    dims: Dims | None
     optional: bool = False
     allow_uneven: bool = False
+    lost: Lost = ()
 
     def fit(self, rank: int) -> list[tuple[str, DimSharding]] | None:
         """The sharding of each of `rank` dimensions and the pointer to where it is written.
@@ -149,42 +160,42 @@ class EntryReader:
         except HlopassError as error:
             self.checker.found += error.diagnostics
         if not isinstance(value, dict):
-            dims = self._spec(value, pointer, role)
-            return Entry(selector, pointer, pointer, dims, False, self.uneven)
+            dims, lost = self._spec(value, pointer, role)
+            return Entry(selector, pointer, pointer, dims, False, self.uneven, lost)
         form = ArgumentForm if role == "argument" else ResultForm
         if not self.checker.fields(value, form, pointer, skip=("spec",)):
             return None
         inside = f"{pointer}/spec"
-        dims = self._spec(value["spec"], inside, role)
+        dims, lost = self._spec(value["spec"], inside, role)
         uneven = value.get("allow_uneven")
         uneven = self.uneven if uneven is None else uneven is True
-        return Entry(selector, pointer, inside, dims, value.get("optional") is True, uneven)
+        optional = value.get("optional") is True
+        return Entry(selector, pointer, inside, dims, optional, uneven, lost)
 
-    def _spec(
-        self, value: Any, pointer: str, role: Role
-    ) -> tuple[DimSharding | EllipsisType, ...] | None:
+    def _spec(self, value: Any, pointer: str, role: Role) -> tuple[Dims | None, Lost]:
         if value == "follow" and role == "result":
-            return None
+            return None, ()
         if value == "replicated":
-            return (...,)
+            return (...,), ()
         if isinstance(value, str):
             hint = nearest_or_list(value, WORDS[role])
+            hint += ", or a list with an entry for each dimension"
             self.checker.add("value-illegal", f"illegal value {quoted(value)}", pointer, hint)
-            return ()
+            return (), ()
         if not isinstance(value, (list, tuple)):
             words = " or ".join(map(quoted, WORDS[role]))
             message = f"expected a list with an entry for each dimension, or {words}"
-            self.checker.add(
-                "value-type", f"{message}, got {json.dumps(value, default=str)}", pointer
-            )
-            return ()
+            self.checker.add("value-type", f"{message}, got {kind_of(value)}", pointer)
+            return (), ()
         dims = [self._dim(item, f"{pointer}/{index}") for index, item in enumerate(value)]
         if dims.count(...) > 1:
             message = '"..." stands twice: how many dimensions each stands for is not known'
             self.checker.add("ellipsis-repeated", message, pointer, "write null for one of them")
         if not self._names_are_right(dims, pointer):
-            return ()
-        return tuple(assign(dims, self.names))
+            return (), ()
+        chosen = assign(dims, self.names)
+        lost = [(i, name) for i, name in _names(dims) if name not in chosen]
+        return tuple(_chosen(dims, chosen)), tuple((*each, self.names.of(each[1])) for each in lost)
 
     def _dim(self, item: Any, pointer: str) -> _Written | EllipsisType:
         if item == "...":
@@ -227,6 +238,8 @@ class EntryReader:
 def _axis_help(name: str, names: AxisNames) -> str:
     if name in ("?", "..."):
         return 'an open dimension with axes is {"axes": [...], "open": true}'
+    if not name:
+        return "a dimension that is not split is null, or [] in TOML"
     return nearest_or_list(name, names.legal)
 
 
@@ -237,12 +250,11 @@ def _names(dims: Sequence[_Written | EllipsisType]) -> Iterator[tuple[int, str]]
             yield from ((index, name) for name in dim.names)
 
 
-def assign(
-    dims: Sequence[_Written | EllipsisType], names: AxisNames
-) -> Iterator[DimSharding | EllipsisType]:
-    """The mesh axes of each dimension, logical names replaced by the first rule that fits.
+def assign(dims: Sequence[_Written | EllipsisType], names: AxisNames) -> dict[str, tuple[str, ...]]:
+    """The mesh axes of each name that is written, by the first rule that fits it.
 
-    Mesh axes that the entry names itself are taken before any rule is tried.
+    Mesh axes that the entry names itself are taken before any rule is tried. A name for which
+    no rule is left is missing.
     """
     written = [name for _, name in _names(dims)]
     chosen: dict[str, tuple[str, ...]] = {n: (n,) for n in written if n in names.mesh}
@@ -251,6 +263,13 @@ def assign(
         if logical in written and logical not in chosen and used.isdisjoint(axes):
             chosen[logical] = axes
             used.update(axes)
+    return chosen
+
+
+def _chosen(
+    dims: Sequence[_Written | EllipsisType], chosen: Mapping[str, tuple[str, ...]]
+) -> Iterator[DimSharding | EllipsisType]:
+    """The dimensions with names replaced by mesh axes."""
     for dim in dims:
         if isinstance(dim, EllipsisType):
             yield dim

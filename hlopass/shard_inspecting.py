@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
 
 from hlopass.diagnostics import Diagnostic, UsageError
 from hlopass.layout import Mesh
+from hlopass.mesh_option import Mesh as Sizes
+from hlopass.mesh_option import mesh_sizes
 from hlopass.passes import check_sharding
 from hlopass.placement import Placement, check_devices, differing_pairs, held, selected
 from hlopass.program import Program, meshes_of
@@ -78,13 +80,11 @@ def problems(program: Program) -> tuple[Diagnostic, ...]:
     return tuple(each.as_warning() for each in check_sharding.check(program))
 
 
-def axes(program: Program, mesh: Mapping[str, int] | None, devices: int | None) -> Mesh | None:
+def axes(program: Program, mesh: Sizes | None, devices: int | None) -> Mesh | None:
     """The mesh that names GSPMD's tilings, of sizes that are given without a spec.
 
     Raises HlopassError for what is no mesh, UsageError where the program has meshes of its own.
     """
-    from hlopass import shardspec
-
     if mesh is None:
         return None
     own = meshes_of(program.module)
@@ -93,7 +93,14 @@ def axes(program: Program, mesh: Mapping[str, int] | None, devices: int | None) 
         message = f"a mesh is given, and no spec to bind to it; the program has its own: {shown}"
         hint = "without a spec, a mesh names the axes of a program that has none"
         raise UsageError(Diagnostic("usage", message, help=hint))
-    return shardspec.from_data({"mesh": dict(mesh)}, "--mesh").bind(devices=devices).mesh
+    return named_mesh(mesh, devices)
+
+
+def named_mesh(mesh: Sizes, devices: int | None) -> Mesh:
+    """A mesh of sizes that are given without a spec. Raises HlopassError for what is none."""
+    from hlopass import shardspec
+
+    return shardspec.from_data({"mesh": mesh_sizes(mesh)}, "--mesh").bind(devices=devices).mesh
 
 
 def _pairs(program: Program, inspection: Inspection) -> list[tuple[Value, Value]]:

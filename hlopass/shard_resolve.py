@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from hlopass.diagnostics import Diagnostic, HlopassError, Where, quoted
+from hlopass.diagnostics import Diagnostic, HlopassError, Where, quoted, together
 from hlopass.layout import DimSharding, Mesh, TensorSharding
 from hlopass.shard_entry import Entry
 from hlopass.values import Role, Value, select
-
-Dims = tuple[int | None, ...]
-"""The size of each dimension; None where it is dynamic."""
 
 
 @dataclass(frozen=True)
@@ -21,12 +18,14 @@ class Resolved:
 
     What no pattern matches is in neither table and stays as it is. A result of None is left
     open: it follows an argument, and reuses none that has a sharding. Where `ok` is False,
-    tensors with mistakes are missing too.
+    tensors with mistakes are missing too. `follows`: for each pattern by which results follow,
+    which results do.
     """
 
     arguments: dict[int, TensorSharding]
     results: dict[int, TensorSharding | None]
     diagnostics: tuple[Diagnostic, ...] = ()
+    follows: dict[Entry, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -60,8 +59,10 @@ class Resolver:
             if sharding is not None:
                 asked[value.index] = sharding
         wanted: dict[int, TensorSharding | None] = {}
+        follows: dict[Entry, tuple[int, ...]] = {}
         for entry, value in self._claimed(entries["result"], results, "result"):
             if entry.dims is None:
+                follows[entry] = (*follows.get(entry, ()), value.index)
                 argument = reuses.get(value.index)
                 followed = None if argument is None else arguments[argument]
                 wanted[value.index] = self._follow(entry, value, followed, asked)
@@ -69,7 +70,7 @@ class Resolver:
             sharding = self._sharding(entry, value)
             if sharding is not None:
                 wanted[value.index] = sharding
-        return Resolved(asked, wanted, tuple(self.found))
+        return Resolved(asked, wanted, tuple(self._together()), follows)
 
     def _claimed(
         self, entries: Sequence[Entry], values: Sequence[Value], role: Role
@@ -87,9 +88,10 @@ class Resolver:
             fresh = [value for value in selection.values if value.index not in taken]
             if not fresh:
                 self.found.append(self._hidden(entry, selection.values, taken))
+            self.found += [self._lost(entry, *lost) for lost in entry.lost]
             for value in fresh:
                 taken[value.index] = entry
-                shardable = dims_of(value) is not None and value.internal is None
+                shardable = value.dims is not None and value.internal is None
                 if selection.exact or shardable:
                     yield entry, value
 
@@ -104,8 +106,26 @@ class Resolver:
         where = self._at(entry.asked_at)
         return Diagnostic("pattern-hidden", message, where, "warning", notes, hint)
 
+    def _lost(self, entry: Entry, index: int, name: str, axes: Sequence[str]) -> Diagnostic:
+        taken = ", ".join(map(quoted, axes))
+        message = f"logical axis {quoted(name)} splits nothing here: another dimension of the"
+        message += f" pattern has {taken}"
+        note = "as in Flax, a rule whose mesh axis a tensor uses already does not count"
+        hint = f"where that is meant, say so with null, or by a last rule [{quoted(name)}, null]"
+        where = self._at(f"{entry.pointer}/{index}")
+        return Diagnostic("axis-rule-taken", message, where, "warning", (note,), hint)
+
+    def _together(self) -> Iterator[Diagnostic]:
+        """What was found; of errors that one place of the spec makes alike, one."""
+        groups: dict[tuple[Any, ...], list[Diagnostic]] = {}
+        for each in self.found:
+            alike = (each.code, each.where, each.help) if each.severity == "error" else each
+            groups.setdefault((alike,), []).append(each)
+        for group in groups.values():
+            yield from together(group, f"the pattern does not fit {len(group)} tensors")
+
     def _sharding(self, entry: Entry, value: Value) -> TensorSharding | None:
-        dims = dims_of(value)
+        dims = value.dims
         if dims is None:
             message = f"cannot shard {value}: {value.obstacle or 'it is not a tensor'}"
             self._add("shard-impossible", message, entry.pointer, value)
@@ -181,7 +201,7 @@ class Resolver:
     ) -> TensorSharding | None:
         if argument is None or argument.index not in asked:
             return None
-        if dims_of(argument) == dims_of(result):
+        if argument.dims == result.dims:
             return asked[argument.index]
         message = f"{result} cannot follow {argument}, which it reuses: their shapes differ"
         notes = (f"argument is {argument.described()}", f"result is {result.described()}")
@@ -198,17 +218,3 @@ class Resolver:
     ) -> None:
         notes = (f"{value.role} is {value.described()}",)
         self.found.append(Diagnostic(code, message, self._at(pointer), "error", notes, help))
-
-
-def dims_of(value: Value) -> Dims | None:
-    """The sizes of a value's dimensions, None for a dynamic one; None for what has no rank.
-
-    A value with dynamic dimensions has no `shape`: they are read off its type.
-    """
-    if value.shape is not None:
-        return value.shape
-    found = re.match(r"tensor<((?:(?:\d+|\?)x)*)", value.type)
-    if found is None or value.type.startswith("tensor<*"):
-        return None
-    sizes = found[1].split("x")[:-1]
-    return tuple(None if size == "?" else int(size) for size in sizes)

@@ -84,7 +84,7 @@ def shardy(text: str, value: Value, meshes: Mapping[str, Mesh]) -> Sharded:
     """Reads an `sdy.sharding` of an argument or result; `meshes` are the module's by name."""
     found = Sharded("shardy", text)
     parsed = parse_sdy(text)
-    rank = None if value.shape is None else len(value.shape)
+    rank = value.rank
     problem: str | None = "it is no sharding"
     if parsed is not None:
         problem = sdy_problem(parsed, rank, value.role, meshes)
@@ -97,12 +97,19 @@ def shardy(text: str, value: Value, meshes: Mapping[str, Mesh]) -> Sharded:
     kept = sharding if value.shape is None else sharding.even(value.shape)
     return replace(
         found,
-        tiles=kept.tiles(),
+        tiles=_partial(kept.tiles(), parsed, mesh),
         sharding=kept,
         uneven=_undivided(sharding.counts, value),
         asked=sharding.counts,
         open=bool(sharding.open_dims),
     )
+
+
+def _partial(tiles: ParsedTiles, parsed: ParsedSdy, mesh: Mesh | None) -> ParsedTiles:
+    """Tiles of which each device holds a part of a sum, over axes that are unreduced."""
+    sizes = dict(parsed.mesh_axes or ()) if mesh is None else mesh.sizes
+    count = math.prod(ref.size or sizes.get(ref.name, 1) for ref in parsed.unreduced)
+    return tiles if count == 1 else replace(tiles, subgroups=(f"unreduced={count}",))
 
 
 def sdy_problem(
@@ -125,7 +132,9 @@ def sdy_problem(
             if ref.name in used and ref.size is None:
                 return f"mesh axis {ref.name!r} is used twice"
             used.add(ref.name)
-    if rank is not None and len(parsed.dims) != rank:
+    mesh = meshes.get(parsed.mesh_name or "")
+    maximal = mesh is not None and mesh.is_maximal and not parsed.dims
+    if rank is not None and len(parsed.dims) != rank and not maximal:
         return f"it has {len(parsed.dims)} dimensions, and the {role} has {rank}"
     return None
 
@@ -133,11 +142,10 @@ def sdy_problem(
 def gspmd(data: bytes, value: Value) -> Sharded:
     """Reads an `mhlo.sharding` of an argument or result, text or serialized."""
     text = data.decode(errors="backslashreplace")
-    rank = len(value.shape) if value.shape is not None else 0
-    tiles = parse_gspmd(data, rank)
+    tiles = parse_gspmd(data, value.rank or 0)
     problem = tiles.problem
-    if problem is None and tiles.kind == "manual":
-        problem = "the compiler dies of 'manual' on an argument or result"
+    if problem is None and tiles.kind in ("manual", "unreduced"):
+        problem = f"the compiler dies of '{tiles.kind}' on an argument or result"
     if problem is None and tiles.kind == "unknown":
         problem = "'unknown' is taken for replicated"
     if not data.strip():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hlopass.diagnostics import Diagnostic, Where, quoted
+from hlopass.diagnostics import Diagnostic, Where, quoted, together
 from hlopass.sharded import Dialect, Sharded
 from hlopass.values import Value
 
@@ -25,35 +25,34 @@ def unreadable(carried: Carried) -> Iterator[Diagnostic]:
             text = sharding.text if len(sharding.text) < 100 else f"{sharding.text[:100]} ..."
             text = quoted(text) if sharding.dialect == "gspmd" else text
             message = f"{value} carries {ATTRIBUTES[sharding.dialect]} = {text}: {sharding.problem}"
-            hint = f"legal: {_LEGAL[sharding.dialect]}"
+            hint = f"legal: {LEGAL[sharding.dialect]}"
             yield Diagnostic("sharding-unreadable", message, value.where, help=hint)
 
 
-_LEGAL = {
+LEGAL = {
     "gspmd": 'as in "{devices=[4,1,2]<=[8] last_tile_dim_replicate}" or "{replicated}"',
     "shardy": 'as in #sdy.sharding<@mesh, [{"axis"}, {}]>, with an entry for each dimension',
 }
 
 
-def uneven(carried: Carried) -> Iterator[Diagnostic]:
+def uneven(carried: Carried) -> Sequence[Diagnostic]:
     """Dimensions that their axes do not divide: GSPMD pads them, Shardy splits them less."""
+    found = []
     for value, sharding in carried:
         for dim in sharding.uneven:
             size = (value.shape or ())[dim]
             count = sharding.asked[dim] if dim < len(sharding.asked) else 0
             message = f"dimension {dim} of {value} has {size} elements, and its axes split it"
-            yield Diagnostic(
-                "shard-uneven",
-                f"{message} over {count} devices, which does not divide it",
-                value.where,
-                notes=(f"it carries {sharding.text}", _BECOMES[sharding.dialect]),
-                help="allow_uneven: true in a spec accepts it",
-            )
+            message += f" over {count} devices, which does not divide it"
+            notes = (f"it carries {sharding.text}", _BECOMES[sharding.dialect])
+            hint = "allow_uneven: true in a spec accepts it"
+            found.append(Diagnostic("shard-uneven", message, value.where, notes=notes, help=hint))
+    return together(found, f"mesh axes do not divide {len(found)} dimensions that they split")
 
 
 _BECOMES = {
     "gspmd": "GSPMD pads the last blocks, in silence",
-    "shardy": "Shardy splits it over fewer devices, in silence",
+    "shardy": "Shardy splits it over fewer devices, or leaves it whole, in silence",
 }
 
 
@@ -93,24 +92,40 @@ def pairs(
     donations: Sequence[Donation], arguments: dict[int, Sharded], results: dict[int, Sharded]
 ) -> Iterator[Diagnostic]:
     """Aliases whose two sides may come to lie differently over the devices, or do."""
+    found: dict[str, list[Diagnostic]] = {}
     for each in donations:
         if each.result is None:
             continue
-        mine, its = arguments.get(each.argument.index), results.get(each.result.index)
-        for value, sharding in ((each.argument, mine), (each.result, its)):
-            if sharding is not None and sharding.open:
-                yield _open(each, value)
-                break
-        else:
-            if its is None and each.result.open:
-                yield _left_open(each)
-                continue
-            if mine is None or mine.tiles is None or mine.is_replicated:
-                continue
-            same_shape = each.argument.shape == each.result.shape
-            known = its is not None and its.tiles is not None
-            if its is not None and known and same_shape and not mine.same_as(its):
-                yield _elsewhere(each, mine, its)
+        its = results.get(each.result.index)
+        finding = _pair(each, each.result, arguments.get(each.argument.index), its)
+        if finding is not None:
+            found.setdefault(finding.code, []).append(finding)
+    for code, several in found.items():
+        yield from together(several, _OF_SEVERAL[code].format(len(several)))
+
+
+_OF_SEVERAL = {
+    "shard-open-pair": "{} donated pairs have open dimensions",
+    "shard-result-open": "{} results that reuse arguments are left open",
+    "shard-elsewhere": "{} donated pairs are split over other axes on their two sides",
+}
+
+
+def _pair(
+    each: Donation, result: Value, mine: Sharded | None, its: Sharded | None
+) -> Diagnostic | None:
+    """What is to be said of an argument and the result that reuses it, if anything."""
+    for value, sharding in ((each.argument, mine), (result, its)):
+        if sharding is not None and sharding.open:
+            return _open(each, value)
+    if its is None and result.open:
+        return _left_open(each)
+    if mine is None or mine.tiles is None or mine.is_replicated:
+        return None
+    known = its is not None and its.tiles is not None
+    if its is None or not known or each.argument.shape != result.shape or mine.same_as(its):
+        return None
+    return _elsewhere(each, mine, its)
 
 
 def _open(each: Donation, value: Value) -> Diagnostic:

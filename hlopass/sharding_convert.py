@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hlopass import common_mesh, gspmd, sdy_text
 from hlopass.gspmd import ParsedTiles
-from hlopass.layout import Mesh, TensorSharding
+from hlopass.layout import Mesh, TensorSharding, parse_gspmd
 from hlopass.sdy_text import ParsedDim
 from hlopass.sharded import sdy_problem
 
@@ -71,7 +71,7 @@ def from_shardy(text: str, shape: Shape, meshes: Mapping[str, Mesh], edge: bool)
 
 def from_gspmd(text: bytes, rank: int, unspecified: tuple[int, ...], placed: bool) -> Read:
     """Reads an `mhlo.sharding` of one value; `placed`: an operation may run on one device."""
-    tiles = gspmd.parse_gspmd(text, rank)
+    tiles = parse_gspmd(text, rank)
     group = _GROUPS.search(text)
     unsaid = None
     if tiles.problem is None and tiles.kind not in ("tiled", "replicated", "maximal"):

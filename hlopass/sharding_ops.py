@@ -103,6 +103,21 @@ def operations(module: ir.Module) -> list[ir.Operation]:
     return found
 
 
+def ignored(module: ir.Module) -> list[ir.Operation]:
+    """Operations with an `sdy.sharding` that XLA drops before it partitions.
+
+    It goes by those of arguments, results and custom calls, and by constraints.
+    """
+    return [
+        each
+        for each in operations(module)
+        if SHARDY in each.attributes
+        and not each.name.startswith("sdy.")
+        and each.name != _FUNCTION
+        and call_target(each) is None
+    ]
+
+
 def call_target(operation: ir.Operation) -> str | None:
     """The target of a custom call; None for other operations."""
     name = "call_target_name"

@@ -17,9 +17,9 @@ Existing = Literal["error", "replace", "keep"]
 
 @dataclass
 class Writes:
-    """Shardings to write, by index; what is carried already and equal is left out."""
+    """Shardings to write, by index, or None to remove; what is carried and equal is left out."""
 
-    shardings: dict[int, TensorSharding] = field(default_factory=dict)
+    shardings: dict[int, TensorSharding | None] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
@@ -33,19 +33,23 @@ def settle(
     """What to write of the arguments, or of the results.
 
     An equal sharding stays as it is written; a replicated one may be overwritten, as one that
-    is not there. Of any other, `existing` decides.
+    is not there. Of any other, `existing` decides. To replace is to write as if the program
+    carried none: what follows is removed, so that it can, and what is over another mesh is not
+    equal.
     """
     writes = Writes()
     other: list[tuple[Value, Sharded, TensorSharding]] = []
     for index, sharding in sorted(asked.items()):
-        if sharding is None:
-            continue
         value, old = values[index], carried.get(index)
+        if sharding is None:
+            if existing == "replace" and old is not None:
+                writes.shardings[index] = None
+            continue
         if dialect == "gspmd" and sharding.open_dims:
             writes.diagnostics.append(_not_open(value))
         if old is None or _may_be_overwritten(old, sharding):
             writes.shardings[index] = sharding
-        elif not _equal(old, sharding, value):
+        elif not _equal(old, sharding, value) or _elsewhere(old, sharding, existing):
             if existing == "replace":
                 writes.shardings[index] = sharding
             else:
@@ -63,6 +67,12 @@ def _equal(old: Sharded, asked: TensorSharding, value: Value) -> bool:
     even = old.dialect == "shardy" and value.shape is not None
     layout = asked.even(value.shape) if even and value.shape is not None else asked
     return old.tiles.same_as(layout.tiles())
+
+
+def _elsewhere(old: Sharded, asked: TensorSharding, existing: Existing) -> bool:
+    """Whether to replace a sharding because its mesh is not the one that is asked for."""
+    other = old.sharding is not None and not old.sharding.mesh.same_devices(asked.mesh)
+    return other and existing == "replace"
 
 
 def _may_be_overwritten(old: Sharded, asked: TensorSharding) -> bool:
@@ -87,7 +97,10 @@ def _differ(other: Sequence[tuple[Value, Sharded, TensorSharding]], dialect: Dia
 
 
 def _shown(old: Sharded) -> str:
-    return old.text if old.sharding is None else f"{dims(old.sharding)} over {old.sharding.mesh}"
+    partial = old.tiles is not None and old.tiles.subgroups
+    if old.sharding is None or partial:
+        return quoted(old.text) if old.dialect == "gspmd" else old.text
+    return f"{dims(old.sharding)} over {old.sharding.mesh}"
 
 
 def _asked(asked: TensorSharding, dialect: Dialect) -> str:

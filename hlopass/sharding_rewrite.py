@@ -12,6 +12,7 @@ from hlopass.diagnostics import Diagnostic, quoted
 from hlopass.layout import Mesh
 from hlopass.program import GSPMD, MESH, PARTITIONS, REPLICAS, SHARDY, Program, meshes_of
 from hlopass.sharded import Dialect
+from hlopass.sharding_checks import LEGAL
 from hlopass.sharding_convert import Read
 from hlopass.sharding_ops import Site
 
@@ -96,12 +97,15 @@ def _unreadable(each: Found, to: Dialect) -> list[Diagnostic]:
     site = each.site
     found = [(_OTHER[to], reading.problem) for reading in each.old]
     found += [(to, reading.problem) for reading in each.kept if each.old]
-    messages = dict.fromkeys(
-        f"{site.what} carries {_shown(site, dialect)}: {problem}"
+    messages = {
+        f"{site.what} carries {_shown(site, dialect)}: {problem}": dialect
         for dialect, problem in found
         if problem is not None
-    )
-    return [Diagnostic("sharding-unreadable", message, site.where) for message in messages]
+    }
+    return [
+        Diagnostic("sharding-unreadable", message, site.where, help=f"legal: {LEGAL[dialect]}")
+        for message, dialect in messages.items()
+    ]
 
 
 def _uneven(each: Found, reading: Read) -> list[Diagnostic]:

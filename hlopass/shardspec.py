@@ -7,7 +7,6 @@ tensors is found by `Spec.check` before it is bound, as far as that needs no siz
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +16,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from hlopass import config_file
-from hlopass.config_file import Checker
+from hlopass.config_file import Checker, kind_of
 from hlopass.diagnostics import Diagnostic, nearest_or_list, quoted
 from hlopass.files import shown
 from hlopass.gspmd import MOST_DEVICES
 from hlopass.layout import Mesh
+from hlopass.mesh_option import Mesh as MeshSizes
+from hlopass.mesh_option import mesh_sizes
 from hlopass.shard_entry import (
     ArgumentValue,
     Axes,
@@ -90,20 +91,21 @@ class Spec:
         resolver = Resolver(mesh, self.label, self.open_axes)
         return list(resolver.resolve(self.entries, arguments, results, {}).diagnostics)
 
-    def given(self, mesh: Mapping[str, int]) -> Spec:
+    def given(self, mesh: MeshSizes) -> Spec:
         """The spec with sizes for some of its open axes. Raises HlopassError with every mistake."""
         checker = Checker(self.label)
-        sizes = _given(checker, dict(self.mesh), mesh)
+        sizes = _given(checker, dict(self.mesh), mesh_sizes(mesh))
         checker.finish()
         return replace(self, mesh=tuple(sizes.items()))
 
-    def bind(self, mesh: Mapping[str, int] | None = None, devices: int | None = None) -> BoundSpec:
+    def bind(self, mesh: MeshSizes | None = None, devices: int | None = None) -> BoundSpec:
         """The spec on a mesh: sizes by name for axes that are open, or what divides `devices`.
 
+        `mesh`: as in `{"data": 4, "model": 2}` or "data=4,model=2".
         `devices` solves one open axis, and must be the product of all sizes. The spec itself
         stays as it is and may be bound again. Raises HlopassError with every mistake.
         """
-        sizes = dict(self.given(mesh or {}).mesh)
+        sizes = dict(self.given({} if mesh is None else mesh).mesh)
         checker = Checker(self.label)
         bound = _solved(checker, sizes, devices)
         checker.finish()
@@ -151,7 +153,11 @@ def from_data(data: Any, label: str = "spec") -> Spec:
     mesh = _read_mesh(checker, found)
     rules = _read_rules(checker, found.get("axis_rules", ()), tuple(mesh))
     uneven = found.get("allow_uneven") is True
-    reader = EntryReader(checker, AxisNames(tuple(mesh), rules), uneven)
+    misspelt = "axis_rules" not in found and any(
+        each.code == "key-unknown" for each in checker.found
+    )
+    names = AxisNames(() if misspelt else tuple(mesh), rules)
+    reader = EntryReader(checker, names, uneven)
     arguments = _read_entries(found, "args", reader, "argument")
     results = _read_entries(found, "results", reader, "result")
     checker.finish()
@@ -193,7 +199,8 @@ def _solved(checker: Checker, sizes: dict[str, int | None], devices: int | None)
         checker.add("mesh-devices", f"{devices!r} is no number of devices", "/mesh")
     elif len(missing) > 1 or (missing and devices is None):
         message = f"mesh axes without a size: {', '.join(map(quoted, missing))}"
-        hint = "give all of them a size, or all but one and the number of devices"
+        sizes_ = ",".join(f"{name}=N" for name in missing)
+        hint = f"give sizes, or all but one and the number of devices: --mesh {sizes_} --devices N"
         checker.add("mesh-open", message, "/mesh", hint)
     elif devices is not None and (devices % known or (not missing and devices != known)):
         shown = ", ".join(f"{name}={size or '?'}" for name, size in sizes.items())
@@ -215,8 +222,11 @@ def _read_mesh(checker: Checker, found: Mapping[Any, Any]) -> dict[str, int | No
     if "mesh" not in found:
         return {}
     if not isinstance(mesh, dict) or not mesh:
-        checker.value(mesh, dict, "/mesh")
-        if mesh == {}:
+        if mesh != {}:
+            message = f"expected an object of axes and their sizes, got {kind_of(mesh)}"
+            hint = 'as in {"data": 4, "model": "?"}'
+            checker.add("value-type", message, "/mesh", hint)
+        else:
             hint = 'write them with their sizes, or "?" for one that is bound later'
             checker.add("mesh-empty", "the mesh has no axes", "/mesh", hint)
         return {}
@@ -233,13 +243,13 @@ def _check_name(checker: Checker, name: Any, at: str) -> None:
         msgspec.convert(name, Name)
     except msgspec.ValidationError:
         message = f"{quoted(str(name))} cannot be the name of an axis"
-        hint = "a name is a string without spaces, '=', ',' and '?', and not '...'"
+        hint = "a name is printable ASCII without spaces and = , ? \" \\, and not '...'"
         checker.add("axis-name", message, at, hint)
 
 
 def _check_size(checker: Checker, name: str, size: Any, at: str) -> None:
     if not _is_count(size):
-        message = f"the size of mesh axis {quoted(name)} is {json.dumps(size, default=str)}"
+        message = f"the size of mesh axis {quoted(name)} is {kind_of(size)}"
         hint = 'a size is an integer of at least 1, or "?" for one that is bound later'
         checker.add("mesh-size", message, at, hint)
 

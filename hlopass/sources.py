@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from hlopass.files import read_bytes, shown
 from hlopass.manifest import Manifest
 
 if TYPE_CHECKING:
+    from hlopass.mesh_option import Mesh
     from hlopass.shardspec import BoundSpec, Spec
 
     Shard = Spec | BoundSpec | Mapping[str, Any] | str | Path
@@ -54,24 +56,21 @@ def bytes_of(source: Any, label: str | None) -> tuple[bytes, str]:
     return buffer.getvalue(), label or "<module>"
 
 
-def spec_of(
-    shard: Shard, mesh: Mapping[str, int] | None = None, devices: int | None = None
-) -> Spec | BoundSpec:
+def spec_of(shard: Shard, mesh: Mesh | None = None, devices: int | None = None) -> Spec | BoundSpec:
     """A spec, bound where that is possible: where axes stay open, as it is.
 
-    Raises HlopassError for mistakes in it, and where the sizes do not fit.
+    Raises HlopassError for mistakes in it, and where the sizes do not fit it, or not those that
+    it is bound to already.
     """
     from hlopass import shardspec
 
     if isinstance(shard, shardspec.BoundSpec):
-        if mesh is None and devices in (None, shard.mesh.size):
-            return shard
-        shard = shard.spec
-    spec = load_spec(shard)
-    still_open = [name for name in spec.open_axes if name not in (mesh or {})]
-    if len(still_open) > (devices is not None):
-        return spec.given(mesh or {})
-    return spec.bind(mesh, devices)
+        replace(shard.spec, mesh=shard.mesh.axes).bind(mesh, devices)
+        return shard
+    spec = load_spec(shard).given({} if mesh is None else mesh)
+    if len(spec.open_axes) > (devices is not None):
+        return spec
+    return spec.bind(devices=devices)
 
 
 def load_spec(spec: Spec | Mapping[str, Any] | str | Path) -> Spec:

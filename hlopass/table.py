@@ -160,8 +160,13 @@ def _table(columns: list[str], rows: list[list[str]]) -> Table:
         right = first or name.endswith("bytes")
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
+        table.add_row(*(Text(_shown(cell), style=_STYLES.get(cell, "")) for cell in row))
     return table
+
+
+def _shown(cell: str) -> str:
+    """A cell with what a terminal would obey escaped."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in cell)
 
 
 def _print_table(table: Table, console: Console) -> None:

@@ -43,6 +43,25 @@ class Value(msgspec.Struct, frozen=True):
     uneven: bool = False
 
     @property
+    def rank(self) -> int | None:
+        """The number of dimensions, dynamic ones too; None for what has none."""
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def dims(self) -> tuple[int | None, ...] | None:
+        """The sizes of the dimensions, None for a dynamic one; None for what has no rank.
+
+        A value with dynamic dimensions has no `shape`: they are read off its type.
+        """
+        if self.shape is not None:
+            return self.shape
+        found = re.match(r"tensor<((?:(?:\d+|\?)x)*)", self.type)
+        if found is None or self.type.startswith("tensor<*"):
+            return None
+        sizes = found[1].split("x")[:-1]
+        return tuple(None if size == "?" else int(size) for size in sizes)
+
+    @property
     def held(self) -> int | None:
         """The bytes that a device holds of it: all, or a shard."""
         return self.bytes if self.shard_bytes is None else self.shard_bytes
@@ -160,6 +179,7 @@ def _by_pattern(
         hint = nearest_or_list(selector, names)
     else:
         hint = f"the {role}s have no names; " * bool(values) + _legal_indices(values, role)
+        hint += " (JAX writes names with as_text(debug_info=True))" * bool(values)
     raise HlopassError(Diagnostic(f"{role}-unknown", message, asked_at, help=hint))
 
 
@@ -168,11 +188,22 @@ def is_pattern(selector: str) -> bool:
     return selector.startswith("re:") or "*" in selector or "?" in selector
 
 
+def _glob(selector: str) -> str:
+    """A glob as a regular expression that does not try again: each star takes what is least.
+
+    As `fnmatch.translate` has it, so that many stars cost no exponential time.
+    """
+    parts = [re.escape(part).replace(r"\?", ".") for part in selector.split("*")]
+    if len(parts) == 1:
+        return parts[0]
+    between = "".join(f"(?>.*?{part})" for part in parts[1:-1] if part)
+    return f"{parts[0]}{between}.*{parts[-1]}"
+
+
 def compile_pattern(selector: str, asked_at: Where) -> re.Pattern[str]:
     """The regular expression of a glob or `re:` pattern; it must match the whole name."""
     if not selector.startswith("re:"):
-        glob = re.escape(selector).replace(r"\*", ".*").replace(r"\?", ".")
-        return re.compile(glob, re.DOTALL)
+        return re.compile(_glob(selector), re.DOTALL)
     try:
         return re.compile(selector[3:])
     except (re.error, RecursionError, OverflowError) as error:

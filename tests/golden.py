@@ -26,7 +26,7 @@ from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
 from hlopass.cli import cli
-from hlopass.mesh_option import parse_mesh_option
+from hlopass.mesh_option import mesh_sizes
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
 _RUN = re.compile(r"^(?://|#|;) ?RUN: *(.*)$")
@@ -103,7 +103,7 @@ class RunLine:
         if self.option("--existing") is not None:
             found["existing"] = self.option("--existing")
         if mesh is not None:
-            found["mesh"] = parse_mesh_option(mesh)
+            found["mesh"] = mesh_sizes(mesh)
         if devices is not None:
             found["devices"] = int(devices)
         return found

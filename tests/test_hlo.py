@@ -191,13 +191,74 @@ def test_to_stablehlo_and_back_carries_donations_and_partitions() -> None:
     assert "num_partitions=2" in head
 
 
-def test_sharded_arguments_cannot_be_written_but_are_said() -> None:
-    spec = {"mesh": {"x": 2}, "args": {"g.2": ["x", None]}}
-    rewritten = hlopass.rewrite(STEP, shard=spec)
+SPEC = {"mesh": {"x": 2}, "args": {"g.2": ["x", None]}, "results": {"0": [None, "x"]}}
+
+
+def test_shardings_are_written_into_the_text_and_nothing_else() -> None:
+    written = hlopass.rewrite(STEP, shard=SPEC).data().decode()
+    added = (", sharding={devices=[2,1]<=[2]}", "parameter(1)")
+    assert f"{added[1]}{added[0]}\n" in written
+    root = "{{devices=[1,2]<=[2]}, {replicated}}"
+    assert f"tuple(%new.4, %call.5), sharding={root}\n" in written
+    flags = ", allow_spmd_sharding_propagation_to_output={false,true}"
+    assert flags in written
+    plain = written.replace(added[0], "").replace(f", sharding={root}", "").replace(flags, "")
+    assert plain == STEP
+    again = hlopass.rewrite(written, shard=SPEC)
+    assert not again.changed and again.data().decode() == written
+
+
+@pytest.mark.parametrize("format", MESSAGES)
+def test_shardings_are_written_into_a_message(format: Any) -> None:
+    data = hlopass.convert(STEP.replace(", num_partitions=2", ""), format)
+    warned: list[Diagnostic] = []
+    written = hlopass.rewrite(data, shard=SPEC).data(warn=warned.append)
+    assert ["num_partitions=2" in each.message for each in warned] == [True]
+    module = hlo_proto.module_of(hlo_proto.parse(as_given(written, format), "m"))
+    entry = module.computations[-1].instructions
+    sharded = {each.name: each for each in entry if each.HasField("sharding")}
+    assert sorted(sharded) == [b"g.2", b"tuple.6"]
+    for each in sharded.values():
+        each.ClearField("sharding")
+    before = hlo_proto.module_of(hlo_proto.parse(as_given(data, format), "m"))
+    assert module == before
+    assert hlopass.inspect(written).arguments[1].layout.shard_shape == (2, 2)
+
+
+def as_given(data: bytes, format: str) -> bytes | str:
+    return data.decode() if format.endswith("pbtxt") else data
+
+
+def test_a_leaf_of_a_tuple_is_sharded_beside_the_others() -> None:
+    results = {"0": ["x"], "*": "replicated"}
+    spec: dict[str, Any] = {"mesh": {"x": 2}, "args": {"1": ["x"]}, "results": results}
+    written = hlopass.rewrite(TUPLES, shard=spec).data().decode()
+    assert "parameter(0), sharding={{replicated}, {devices=[2]<=[2]}}\n" in written
+    assert "tuple(%c, %t), sharding={{devices=[2]<=[2]}, {replicated}, {replicated}}\n" in written
+    assert "parameter(1)\n" in written
+    spec = {"mesh": {"x": 2}, "args": {"0": ["x"]}, "results": {"0": "replicated"}}
+    assert hlopass.rewrite(ONE, shard=spec).data().decode() == (
+        ONE.replace("HloModule one", "HloModule one, num_partitions=2")
+        .replace("parameter(0)", "parameter(0), sharding={devices=[2]<=[2]}")
+        .replace("add(%x, %x)", "add(%x, %x), sharding={replicated}")
+    )
+
+
+def test_shardys_shardings_are_refused() -> None:
+    rewritten = hlopass.rewrite(STEP, shard=SPEC | {"dialect": "shardy"})
     with pytest.raises(HlopassError) as caught:
         rewritten.data()
     assert caught.value.diagnostics[0].code == "hlo-sharding"
-    assert b"g.2" in rewritten.data("text")
+    assert b"sdy.mesh" in rewritten.data("text")
+
+
+def test_sharded_hlo_is_proved_on_its_devices() -> None:
+    spec = {"mesh": {"x": 2}, "args": {"0": ["x"]}, "results": {"0": ["x"]}}
+    rewritten = hlopass.rewrite(ONE, shard=spec, donate=[0])
+    proof = hlopass.verify(hlopass.rewrite(rewritten.data()))
+    assert proof.ok and proof.report.devices == 2
+    assert proof.donations[0].verdict == "reused"
+    assert all(each.as_asked for each in proof.report.shardings)
 
 
 @pytest.mark.parametrize(

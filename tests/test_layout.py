@@ -568,3 +568,40 @@ def test_replicated_is_what_no_axis_splits() -> None:
     assert sharding("a", mesh=Mesh((("a", 1), ("b", 8)))).is_replicated
     assert not sharding("model").is_replicated
     assert sharding().shard_shape(()) == () and sharding().device_indices(()) == [()] * 8
+
+
+@pytest.mark.parametrize(
+    ("text", "tile", "same"),
+    [
+        ("{mesh['a'=4,'b'=2], [{'a'}, {'b'}]}", (4, 2), "{devices=[4,2]<=[8]}"),
+        ("{mesh['a'=4,'b'=2], [{'b'}, {'a',?}]}", (2, 4), "{devices=[2,4]<=[4,2]T(1,0)}"),
+        (
+            "{mesh['a'=4,'b'=2], [{'a':(1)2}, {}], replicated={'b'}}",
+            (2, 1),
+            "{devices=[2,1,4]<=[8] last_tile_dim_replicate}",
+        ),
+        ("{mesh['a'=4,'b'=2], replicated}", (), "{replicated}"),
+    ],
+)
+def test_a_sharding_that_names_its_axes(text: str, tile: tuple[int, ...], same: str) -> None:
+    found = parse_gspmd(text, 2)
+    assert (found.problem, found.tile) == (None, tile)
+    assert found.same_as(parse_gspmd(same, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{mesh['a'=4], [{'c'}, {}]}", "over axes of its mesh"),
+        ("{mesh['a'=4], [{'a'}]}", "it has 1 dimensions, the tensor 2"),
+        ("{mesh['a'=4,'b'=2], device_ids=([4,2]T(1,0)), [{'a'}, {}]}", "order of devices"),
+    ],
+)
+def test_one_that_names_its_axes_wrongly(text: str, words: str) -> None:
+    assert words in (parse_gspmd(text, 2).problem or "")
+
+
+def test_parts_of_a_sum_are_not_copies() -> None:
+    found = parse_gspmd("{mesh['a'=4,'b'=2], [{'a'}, {}], unreduced={'b'}}", 2)
+    whole = parse_gspmd("{mesh['a'=4,'b'=2], [{'a'}, {}]}", 2)
+    assert found.valid and found.tile == whole.tile and not found.same_as(whole)

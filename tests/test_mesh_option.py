@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hlopass.diagnostics import UsageError
-from hlopass.mesh_option import parse_mesh_option
+from hlopass.mesh_option import mesh_sizes
 
 
 def test_sizes_by_axis() -> None:
-    assert parse_mesh_option("data=4,model=2") == {"data": 4, "model": 2}
-    assert parse_mesh_option(" data = 4 ") == {"data": 4}
-    assert parse_mesh_option("data=-1") == {"data": -1}, "what sizes are legal, the spec says"
+    assert mesh_sizes("data=4,model=2") == {"data": 4, "model": 2}
+    assert mesh_sizes(" data = 4 ") == {"data": 4}
+    assert mesh_sizes("data=-1") == {"data": -1}, "what sizes are legal, the spec says"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_sizes_by_axis() -> None:
 )
 def test_what_is_no_mesh(text: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_mesh_option(text)
+        mesh_sizes(text)
     (found,) = caught.value.diagnostics
     assert words in found.message
     assert found.help == "it is written data=4,model=2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,11 @@ def shards(rewritten: hlopass.Rewritten) -> list[int | None]:
     return [value.held for value in (*program.arguments, *program.results)]
 
 
+def unplaced(text: str) -> str:
+    """A program without its locations, whose numbers depend on what came before."""
+    return re.sub(r"^#loc.*\n| loc\(#loc\d*\)", "", text, flags=re.MULTILINE)
+
+
 def codes(error: pytest.ExceptionInfo[hlopass.HlopassError]) -> list[str]:
     return [each.code for each in error.value.diagnostics]
 
@@ -50,6 +56,49 @@ def test_it_is_bound_where_it_is_given() -> None:
     assert by_mesh.text() == by_count.text()
     bound = hlopass.load_spec(SPEC).bind({"data": 2, "model": 4})
     assert hlopass.rewrite(STEP, shard=bound, devices=8).text() == by_mesh.text()
+
+
+def test_a_mesh_may_be_written_as_the_command_line_has_it() -> None:
+    by_text = hlopass.rewrite(STEP, shard=SPEC, mesh="data=2,model=4")
+    assert by_text.text() == hlopass.rewrite(STEP, shard=SPEC, mesh={"data": 2, "model": 4}).text()
+    assert hlopass.load_spec(SPEC).bind("data=2,model=4").mesh.size == 8
+
+
+@pytest.mark.parametrize("mesh", [8, [("data", 2)], "data", True])
+def test_what_is_no_mesh(mesh: Any) -> None:
+    for use in (hlopass.load_spec(SPEC).bind, lambda m: hlopass.rewrite(STEP, shard=SPEC, mesh=m)):
+        with pytest.raises(hlopass.HlopassError) as error:
+            use(mesh)
+        assert codes(error) == ["usage"]
+
+
+@pytest.mark.parametrize(
+    ("again", "code"),
+    [
+        ({"mesh": {"data": 2, "model": 2}}, "mesh-fixed"),
+        ({"mesh": {"model": 4}}, "mesh-fixed"),
+        ({"mesh": {"x": 2}}, "axis-unknown"),
+        ({"devices": 4}, "mesh-devices"),
+    ],
+)
+def test_a_bound_spec_stays_bound(again: dict[str, Any], code: str) -> None:
+    bound = hlopass.load_spec(SPEC).bind({"data": 4, "model": 2})
+    with pytest.raises(hlopass.HlopassError) as error:
+        hlopass.rewrite(STEP, shard=bound, **again)
+    assert codes(error) == [code]
+    hlopass.rewrite(STEP, shard=bound, mesh={"model": 2}, devices=8)
+
+
+@pytest.mark.parametrize("dialect", ["shardy", "gspmd"])
+@pytest.mark.parametrize("mesh", ["data=2,model=2", "data=1,model=8", "data=2,model=4"])
+def test_a_program_is_moved_to_another_mesh(mesh: str, dialect: str) -> None:
+    spec = SPEC | {"dialect": dialect}
+    there = hlopass.rewrite(STEP, donate=["w"], shard=spec, mesh="data=4,model=2")
+    moved = hlopass.rewrite(
+        there.text(), donate=["w"], shard=spec, mesh=mesh, existing="replace"
+    ).text()
+    fresh = hlopass.rewrite(STEP, donate=["w"], shard=spec, mesh=mesh).text()
+    assert unplaced(moved.replace("@mesh_0", "@mesh")) == unplaced(fresh)
 
 
 def test_an_open_mesh_is_an_error_unless_it_is_only_checked() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hlopass import shardspec
 from hlopass.diagnostics import Diagnostic, HlopassError, render
 from hlopass.layout import DimSharding, Mesh, TensorSharding
-from hlopass.shard_resolve import Resolved, dims_of
+from hlopass.shard_resolve import Resolved
 from hlopass.shardspec import BoundSpec, Spec
 from hlopass.values import Role, Value
 
@@ -227,7 +227,7 @@ def test_every_mistake_is_found_at_once() -> None:
         ({"mesh": {"data": 0}}, ["the size of mesh axis 'data' is 0", 'at least 1, or "?"']),
         ({"mesh": {"a=b": 1}}, ["'a=b' cannot be the name of an axis"]),
         ({"mesh": {}}, ["the mesh has no axes"]),
-        ({"mesh": ["data"]}, ["expected an object, got a list"]),
+        ({"mesh": ["data"]}, ["axes and their sizes, got", '{"data": 4, "model": "?"}']),
         ({"axis_rules": {"x": "dat"}}, ["'dat' is no mesh axis", "did you mean 'data'?"]),
         ({"axis_rules": {"model": "data"}}, ["'model' is a mesh axis and a logical axis"]),
         ({"axis_rules": 1}, ["expected an object, got 1"]),
@@ -307,9 +307,20 @@ def test_what_cannot_be_bound(mesh: Any, bind: Any, codes: list[str], words: lis
 
 
 def assigned(rules: Any, *dims: Any, mesh: tuple[str, ...] = ("X", "Y", "Z")) -> list[Any]:
-    """The mesh axes of dimensions with logical names."""
+    """The mesh axes of dimensions with logical names; what no rule was left for is told."""
     data = {"mesh": dict.fromkeys(mesh, 1), "axis_rules": rules, "args": {"0": list(dims)}}
-    return only(resolved(data, {"w": (1,) * len(dims)})) or []
+    found = resolved(data, {"w": (1,) * len(dims)})
+    got = axes(found.arguments[0]) or []
+    pairs = rules.items() if isinstance(rules, dict) else rules
+    meant = {name for name, axes in pairs if axes is None or axes == []}
+    lost = [
+        index
+        for index, (dim, chosen) in enumerate(zip(dims, got, strict=True))
+        if isinstance(dim, str) and dim != "?" and not chosen and dim not in meant
+    ]
+    told = [("axis-rule-taken", f"#/args/0/{index}") for index in lost]
+    assert found.ok and places(found.diagnostics) == told
+    return got
 
 
 def test_the_example_of_flax() -> None:
@@ -525,7 +536,7 @@ def test_what_is_not_a_tensor() -> None:
     ],
 )
 def test_dimensions_are_read_off_the_type(text: str, dims: Any) -> None:
-    assert dims_of(Value("argument", 0, "w", text, None)) == dims
+    assert Value("argument", 0, "w", text, None).dims == dims
 
 
 def test_results_follow_the_arguments_that_they_reuse() -> None:

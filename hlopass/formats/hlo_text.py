@@ -35,13 +35,28 @@ def header(text: str) -> tuple[int, dict[str, Span]]:
     start = _START.match(text)
     if start is None:
         return 0, {}
+    return start.end(), attributes(text, start.end())
+
+
+def attributes(text: str, at: int) -> dict[str, Span]:
+    """The attributes that begin at a place, `, key=value, ...`, by key."""
     found: dict[str, Span] = {}
-    at = start.end()
     while (key := _KEY.match(text, at)) is not None:
         end = _value_end(text, key.end())
         found[key[1]] = Span(at, key.end(), end)
         at = end
-    return start.end(), found
+    return found
+
+
+def balanced_end(text: str, at: int) -> int:
+    """The place after the bracket that closes the one at a place; the end where none does."""
+    depth = 0
+    while (piece := _PIECE.match(text, at)) is not None:
+        depth += (piece[0] in "{([") - (piece[0] in "})]")
+        at = piece.end()
+        if depth == 0:
+            break
+    return at
 
 
 def _value_end(text: str, at: int) -> int:

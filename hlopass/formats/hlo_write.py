@@ -8,7 +8,8 @@ from typing import Any
 from hlopass import donation_attrs, jaxlib_compat
 from hlopass.diagnostics import Diagnostic, HlopassError, Where
 from hlopass.emit import Format
-from hlopass.formats import bytecode, hlo, hlo_proto, hlo_text
+from hlopass.formats import bytecode, hlo_proto, hlo_shardings, hlo_text
+from hlopass.formats.hlo_shardings import Shardings
 from hlopass.formats.said import xla_error
 from hlopass.hlo_origin import Alias, Donations, Origin
 from hlopass.loaded import Loaded
@@ -16,7 +17,6 @@ from hlopass.program import PARTITIONS, REPLICAS, Program, count_of
 
 Warn = Callable[[Diagnostic], None]
 
-_PROPAGATED = "allow_spmd_sharding_propagation_to_output"
 _COUNTS = (("replica_count", REPLICAS), ("num_partitions", PARTITIONS))
 _IN_PROTO = {hlo_text.ALIASES, hlo_text.DONORS, "entry_computation_layout", "is_scheduled"}
 """What a header says that a message says as well, or that its schedule implies."""
@@ -27,30 +27,44 @@ def write(program: Loaded, format: Format, warn: Warn) -> bytes:
     origin = program.source.origin
     if origin is None:
         return _export(program, format, warn)
-    donations = _donations(program, origin, warn)
+    donations, sharded = origin.donations, None
+    if isinstance(program, Program):
+        donations = _donations(program, origin)
+        sharded = hlo_shardings.changed(program, origin)
     if program.source.format == "hlo":
         text = origin.data.decode()
         if donations != origin.donations:
             text = hlo_text.with_donations(text, donations)
+        if sharded is not None:
+            text = hlo_shardings.into_text(text, sharded)
         return text.encode() if format == "hlo" else _text_to_message(text, format, program, warn)
     came_as_text = hlo_proto.FORMATS[program.source.format][1]
     data = origin.data.decode() if came_as_text else origin.data
     message = hlo_proto.parse(data, program.source.label)
     if donations != origin.donations:
         hlo_proto.set_donations(hlo_proto.module_of(message), donations)
+    if sharded is not None:
+        _shard(hlo_proto.module_of(message), sharded, program.source.label, warn)
     if format == "hlo":
         return _message_to_text(message, program.source.label)
     return _as_message(message, format, program.source.label)
 
 
-def _donations(program: Loaded, origin: Origin, warn: Warn) -> Donations:
+def _shard(module: Any, sharded: Shardings, label: str, warn: Warn) -> None:
+    """Writes shardings into a message, which does not say all that goes with them."""
+    hlo_shardings.into_message(module, sharded)
+    flags = ",".join(str(each).lower() for each in sharded.open)
+    lost: tuple[str, ...] = (f"num_partitions={sharded.partitions}",)
+    if sharded.result is not None and any(sharded.open):
+        lost += (f"{hlo_shardings.PROPAGATED}={{{flags}}}",)
+    _say_lost(lost, label, warn)
+
+
+def _donations(program: Program, origin: Origin) -> Donations:
     """What the program's attributes say of donation, at the places of the HLO module.
 
     An alias that the module has already keeps its kind.
     """
-    if not isinstance(program, Program):
-        return origin.donations
-    _refuse_shardings(program, origin, warn)
     kinds = {(alias.output, alias.slot): alias for alias in origin.donations.aliases}
     aliases, donors = [], []
     for each in donation_attrs.read(program):
@@ -65,24 +79,6 @@ def _donations(program: Loaded, origin: Origin, warn: Warn) -> Donations:
     if same and sorted(wanted.donors) == sorted(origin.donations.donors):
         return origin.donations
     return wanted
-
-
-def _refuse_shardings(program: Program, origin: Origin, warn: Warn) -> None:
-    """Shardings are not written into HLO: an argument's is an error, a result's is said."""
-    after = hlo.shardings(program.entry)
-    changed = [at for at, each in enumerate(after) if each != origin.shardings[at]]
-    count = len(program.arguments)
-    where = Where(program.source.label)
-    hint = "write StableHLO: --emit text"
-    if changed and changed[0] < count:
-        argument = program.arguments[changed[0]]
-        message = f"cannot write a sharding of {argument} into an HLO module: '{after[changed[0]]}'"
-        raise HlopassError(Diagnostic("hlo-sharding", message, where, help=hint))
-    if changed and _PROPAGATED not in origin.lost:
-        shown = ", ".join(str(program.results[at - count]) for at in changed)
-        message = f"the HLO module leaves open how these are sharded: {shown}"
-        hint = f"compile it with {_PROPAGATED}, or {hint}"
-        warn(Diagnostic("hlo-sharding", message, where, "warning", help=hint))
 
 
 def _export(program: Loaded, format: Format, warn: Warn) -> bytes:

@@ -14,6 +14,7 @@ from hlopass.program import Program
 from hlopass.reuse import Conflict
 
 if TYPE_CHECKING:
+    from hlopass.layout import Mesh
     from hlopass.sharding_plan import Existing
     from hlopass.shardspec import BoundSpec
 
@@ -24,13 +25,15 @@ class PassContext:
 
     Passes collect diagnostics instead of raising them, so that all mistakes are seen at
     once; the pipeline stops after a pass that found errors. `shard` is a spec on a mesh,
-    `existing` what becomes of shardings that the program has and the spec does not want.
+    `mesh` one whose axes are to be used where there is no spec, `existing` what becomes of
+    shardings that the program has and the spec does not want.
     """
 
     program: Program
     manifest: Manifest = Manifest()
     manifest_label: str = "manifest"
     shard: BoundSpec | None = None
+    mesh: Mesh | None = None
     existing: Existing = "error"
     diagnostics: list[Diagnostic] = field(default_factory=list)
     donations: list[Donation] = field(default_factory=list)

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import jaxlib.mlir.ir as ir
 
-from hlopass import donation_attrs
-from hlopass.diagnostics import Diagnostic
+from hlopass import donation_attrs, sharding_ops
+from hlopass.diagnostics import Diagnostic, quoted
 from hlopass.passes._base import Pass, PassContext
 from hlopass.program import FRONTEND, Program
 from hlopass.values import Role
@@ -68,12 +68,18 @@ def check(program: Program, uneven: Collection[tuple[Role, int]] = ()) -> list[D
     return [
         *found,
         *([mixed(used, program.where)] if len(used) > 1 else []),
+        *_names_that_kill(program),
+        *_of_operations(program),
         *sharding_checks.unreadable(carried),
         *sharding_checks.uneven(
             [each for each in carried if (each[0].role, each[0].index) not in uneven]
         ),
         *sharding_checks.devices(carried, program.partitions, program.where),
-        *sharding_checks.arguments_alone(carried, used, program.where),
+        *(
+            sharding_checks.arguments_alone(carried, used, program.where)
+            if program.source.origin is None  # HLO goes to GSPMD
+            else ()
+        ),
         *sharding_checks.pairs(donation_attrs.read(program), arguments, results),
     ]
 
@@ -90,3 +96,26 @@ def _of_the_round_trip(program: Program) -> list[Diagnostic]:
             hint = "the compiler dies of it: remove it, or add the module's meshes"
             found.append(Diagnostic("sharding-no-mesh", message, argument.where, help=hint))
     return found
+
+
+def _names_that_kill(program: Program) -> list[Diagnostic]:
+    """Axes whose names MLIR escapes, which XLA cannot read back."""
+    names = {name for mesh in program.meshes.values() for name, _ in mesh.axes}
+    bad = sorted(name for name in names if not name.isascii() or "\\" in name)
+    if not bad:
+        return []
+    message = f"the compiler dies of the name of mesh axis {quoted(bad[0])}"
+    hint = "name axes in printable ASCII without a backslash"
+    return [Diagnostic("axis-name", message, program.where, help=hint)]
+
+
+def _of_operations(program: Program) -> list[Diagnostic]:
+    """What is said of shardings of operations that XLA drops."""
+    found = sharding_ops.ignored(program.module)
+    if not found:
+        return []
+    count = f"{len(found)} operations carry" if len(found) > 1 else f"{found[0].name} carries"
+    message = f"{count} sdy.sharding, which XLA drops before it partitions"
+    hint = "sdy.sharding_constraint on the result is what it goes by"
+    where, _ = program.place(found[0])
+    return [Diagnostic("sharding-on-operation", message, where, "warning", help=hint)]

@@ -9,6 +9,7 @@ import jaxlib.mlir.ir as ir
 
 from hlopass import sharding_ops, sharding_rewrite
 from hlopass.diagnostics import Diagnostic
+from hlopass.layout import Mesh
 from hlopass.passes._base import Pass, PassContext
 from hlopass.program import MESH
 
@@ -17,10 +18,10 @@ from hlopass.program import MESH
 class ConvertSharding(Pass):
     """Writes the same shardings in the other dialect, of the whole program.
 
-    `to=shardy` finds a mesh whose axes say every tiling: one that the module or a spec has,
-    or a new one with axes `axis_0`, `axis_1` and so on. `to=gspmd` takes the meshes away;
-    open dimensions are closed, but for those of constraints. What the other dialect cannot
-    say is an error, and the program stays as it is.
+    `to=shardy` finds a mesh whose axes say every tiling: one that the module, a spec or
+    `--mesh` has, or a new one with axes `axis_0`, `axis_1` and so on. `to=gspmd` takes the
+    meshes away; open dimensions are closed, but for those of constraints. What the other
+    dialect cannot say is an error, and the program stays as it is.
 
     ```mlir
     sdy.mesh @mesh = <["data"=4, "model"=2]>
@@ -60,12 +61,13 @@ class ConvertSharding(Pass):
             context.diagnostics += sharding_rewrite.rules(program)
             sharding_rewrite.to_gspmd(program, found)
         else:
-            mesh = sharding_rewrite.mesh(
-                program, found, size, None if context.shard is None else context.shard.mesh
-            )
+            wanted = context.mesh if context.shard is None else context.shard.mesh
+            mesh = sharding_rewrite.mesh(program, found, size, wanted)
             if isinstance(mesh, Diagnostic):
                 context.emit(mesh)
                 return False
+            if wanted is not None and wanted != mesh:
+                context.emit(_other_axes(context, wanted, mesh))
             sharding_rewrite.to_shardy(program, found, mesh)
         sharding_rewrite.set_counts(program, size)
         program.read_values()
@@ -77,6 +79,13 @@ class ConvertSharding(Pass):
             known = (*sharding_ops.CONSTRAINTS, sharding_ops.CONSTANT, MESH)
             return operation.name.startswith("sdy.") and operation.name not in known
         return sharding_ops.call_target(operation) in sharding_ops.PER_DEVICE_CALLS
+
+
+def _other_axes(context: PassContext, wanted: Mesh, mesh: Mesh) -> Diagnostic:
+    message = f"the axes of mesh {wanted} are not used: mesh {mesh} is"
+    note = "not every sharding of the program can be said over them, or the program has a mesh"
+    where = context.program.where
+    return Diagnostic("mesh-other", message, where, "warning", notes=(note,))
 
 
 def _round_trip(context: PassContext, operations: list[ir.Operation]) -> bool:

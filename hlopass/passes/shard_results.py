@@ -8,8 +8,10 @@ from typing import ClassVar
 import jaxlib.mlir.ir as ir
 
 from hlopass import donation_attrs, sharding_attrs
+from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.donation import Donation
 from hlopass.passes._base import Pass, PassContext
+from hlopass.shard_resolve import Resolved
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,32 @@ def _by_spec(pairs: list[Donation], context: PassContext) -> list[Donation]:
     assert spec is not None
     reuses = {each.result.index: each.argument.index for each in pairs if each.result is not None}
     resolved = spec.resolve(program.arguments, program.results, reuses)
+    found = [*resolved.diagnostics, *_follow_nothing(resolved, context)]
     known = set(context.diagnostics)
-    context.diagnostics += [each for each in resolved.diagnostics if each not in known]
-    follows = {
-        index
-        for index, sharding in spec.resolve(program.arguments, program.results).results.items()
-        if sharding is None
-    }
+    context.diagnostics += [each for each in found if each not in known]
+    follows = {index for indices in resolved.follows.values() for index in indices}
     return [each for each in pairs if each.result is not None and each.result.index in follows]
+
+
+def _follow_nothing(resolved: Resolved, context: PassContext) -> list[Diagnostic]:
+    """The patterns by which results follow of which none reuses an argument."""
+    assert context.shard is not None
+    label, results = context.shard.spec.label, context.program.results
+    reusing = {
+        each.result.index
+        for each in donation_attrs.read(context.program)
+        if each.result is not None
+    }
+    found = []
+    for entry, indices in resolved.follows.items():
+        if entry.optional or reusing.intersection(indices):
+            continue
+        message = f"by pattern {quoted(entry.selector)}, {results[indices[0]]} follows the argument"
+        message += " that it reuses, and it reuses none: it is left open"
+        if len(indices) > 1:
+            message = f"by pattern {quoted(entry.selector)}, {len(indices)} results follow the"
+            message += " arguments that they reuse, and they reuse none: they are left open"
+        hint = "donate arguments, or write a sharding; optional: true says that it is meant"
+        where = Where(label, pointer=entry.asked_at)
+        found.append(Diagnostic("follow-nothing", message, where, "warning", help=hint))
+    return found

@@ -8,6 +8,7 @@ from typing import ClassVar
 import jaxlib.mlir.ir as ir
 
 from hlopass import sharding_ops
+from hlopass.diagnostics import Diagnostic
 from hlopass.passes._base import Pass, PassContext
 from hlopass.program import (
     ARG_ATTRS,
@@ -17,6 +18,7 @@ from hlopass.program import (
     PARTITIONS,
     RESULT_ATTRS,
     SHARDY,
+    Program,
     attribute_dicts,
     set_attribute_dicts,
 )
@@ -38,7 +40,7 @@ class StripSharding(Pass):
 
     Both dialects go: attributes, constraints, groups, meshes, and what Shardy keeps among
     frontend attributes. A program that is about one device of many inside, as of a
-    `shard_map` or with collectives, is an error, and stays as it is.
+    `shard_map` or with collectives, or of unreduced arguments, is an error, and stays as it is.
 
     ```mlir
     sdy.mesh @mesh = <["data"=2]>
@@ -59,12 +61,27 @@ class StripSharding(Pass):
             return False
         stuck = sharding_ops.outermost([each for each in found if _is_stuck(each)])
         why = "is about one device of many: the program means something else without shardings"
-        context.diagnostics += sharding_ops.findings(context.program, stuck, "sharding-manual", why)
-        if not stuck:
+        errors = sharding_ops.findings(context.program, stuck, "sharding-manual", why)
+        errors += _partial_sums(context.program)
+        context.diagnostics += errors
+        if not errors:
             for operation in reversed(found):
                 _strip(operation)
             context.program.read_values()
-        return not stuck
+        return not errors
+
+
+def _partial_sums(program: Program) -> list[Diagnostic]:
+    """Errors for arguments and results of which each device holds a part of a sum."""
+    tables = (program.argument_shardings, program.result_shardings)
+    found = []
+    for values, carried in zip((program.arguments, program.results), tables, strict=True):
+        for value in values:
+            tiles = carried[value.index].tiles if value.index in carried else None
+            if tiles is not None and any("unreduced" in group for group in tiles.subgroups):
+                message = f"{value} is unreduced: each device holds a part of a sum of it"
+                found.append(Diagnostic("sharding-manual", message, value.where))
+    return found
 
 
 def _is_removed(operation: ir.Operation) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hlopass import common_mesh
-from hlopass.gspmd import ParsedTiles, parse_gspmd
-from hlopass.layout import Mesh, parse_sdy
+from hlopass.gspmd import ParsedTiles
+from hlopass.layout import Mesh, parse_gspmd, parse_sdy
 from hlopass.program import Program, meshes_of
 from hlopass.proof.evidence import Compiled
 from hlopass.report import ReportedSharding

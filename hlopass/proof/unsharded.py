@@ -26,6 +26,12 @@ class _Close:
     tolerance: float
     difference: Difference | None
 
+    @property
+    def badness(self) -> tuple[float, float]:
+        """What to order by: the share of what is tolerated, and the distance itself."""
+        most = self.distance / self.tolerance if self.tolerance else math.inf
+        return (most if self.distance else 0.0, self.distance)
+
 
 def compare(
     results: Sequence[Value],
@@ -37,8 +43,8 @@ def compare(
     """Whether results agree, and the first that does not.
 
     `unreduced`: those that must agree in every element, where one NaN is as good as another.
-    `tolerance`: as a share of the largest
-    element; the square root of the type's epsilon by default, nothing for integers.
+    `tolerance`: as a share of the largest element; the square root of the type's epsilon by
+    default, nothing for integers.
     """
     exact, wrong = 0, None
     worst = _Close(0.0, 0.0, None)
@@ -50,8 +56,7 @@ def compare(
         close = _close(value, before, after, 0.0 if alone else tolerance)
         if close.distance > close.tolerance:
             wrong = wrong or close.difference
-        if close.distance * worst.tolerance >= worst.distance * close.tolerance:
-            worst = close
+        worst = max(worst, close, key=lambda each: each.badness)
     found = Unsharded(
         equal=wrong is None, exact=exact, results=len(results), largest=worst.distance,
         tolerance=worst.tolerance,
