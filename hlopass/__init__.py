@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
     from hlopass.proof.donating import donating
+    from hlopass.proof.watch import Watched, watch
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import load_spec
     from hlopass.splitting import split
@@ -44,6 +45,7 @@ _HOMES = {
     "Spec": "shardspec",
     "Tensor": "compiled",
     "Tensors": "compiled",
+    "Watched": "proof.watch",
     "compile": "api",
     "convert": "api",
     "donating": "proof.donating",
@@ -54,6 +56,7 @@ _HOMES = {
     "split": "splitting",
     "suggest": "api",
     "verify": "api",
+    "watch": "proof.watch",
 }
 
 __all__ = [
@@ -70,6 +73,7 @@ __all__ = [
     "Spec",
     "Tensor",
     "Tensors",
+    "Watched",
     "compile",
     "convert",
     "donating",
@@ -80,6 +84,7 @@ __all__ = [
     "split",
     "suggest",
     "verify",
+    "watch",
 ]
 
 
