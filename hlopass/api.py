@@ -38,7 +38,6 @@ from hlopass.report import (
     ReportedDonation,
     describe,
     reported,
-    restored,
 )
 from hlopass.reuse import Conflict
 from hlopass.sources import Donate, bytes_of, manifest_of, spec_of
@@ -353,46 +352,25 @@ def verify(
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
-    from hlopass import bases
-    from hlopass.proof import compared, given, verdict
+    from hlopass.compiled import Compiled
     from hlopass.proof.observation import Job
-    from hlopass.proof.run import observe
+    from hlopass.proof.verdict import requirements
+    from hlopass.proving import prove
 
     _check_option("mode", mode, ("compile", "run"))
     _check_numbers(devices, tolerance)
     _check_platform(platform)
-    if isinstance(runs, bool) or runs < 1:
-        message = f"cannot run {runs!r} times"
-        raise UsageError(Diagnostic("usage", message, help="legal: an integer of at least 1"))
-    required = verdict.requirements(require, max_copies, max_temp_bytes)
-    from hlopass.compiled import Compiled
-
-    asked = source.donations if isinstance(source, Rewritten) else ()
-    other = bases.base_of(against)
+    required = requirements(require, max_copies, max_temp_bytes)
+    asked = source.donations if isinstance(source, Rewritten) else None
     if isinstance(source, Compiled):
-        if against is not None:
-            message = "a compiled program cannot be held against another"
-            raise UsageError(Diagnostic("usage", message, help="give verify the program itself"))
-        held, label = source.held(inputs), source.label
-        job = msgspec.structs.replace(
-            source.job, mode=mode, seed=seed, tolerance=tolerance, runs=runs, inputs=held.given
-        )
-        observation = source.observe(job, held, timeout, progress)
+        program: bytes | Compiled = source
+        job = source.job
     else:
-        raw, label, entry = _raw(source, label, entry)
-        held = inputs if isinstance(inputs, given.Held) else given.of_python(inputs)
-        job = Job(label, entry, mode, seed, platform, devices, tolerance, inputs=held.given)
-        job = msgspec.structs.replace(job, runs=runs, against=other.label)
-        observation = observe(raw, job, timeout, progress, held, other.raw)
-    report, diagnostics = verdict.judge(observation, required, asked, label)
-    base = other.report or observation.base
-    if base is not None:
-        report, diagnostics = compared.added(
-            report, diagnostics, base, other.said, observation, Where(label), max_copies
-        )
-    if not isinstance(source, Rewritten):
-        diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
-    return Proof(report, diagnostics)
+        program, label, entry = _raw(source, label, entry)
+        job = Job(label, entry, platform=platform, devices=devices)
+    job = msgspec.structs.replace(job, mode=mode, seed=seed, tolerance=tolerance, runs=runs)
+    found = prove(program, job, inputs, against, required, asked, timeout, progress)
+    return Proof(*found)
 
 
 def compile(  # noqa: A001

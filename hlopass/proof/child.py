@@ -33,7 +33,8 @@ def main(folder: Path, *pipes: str) -> None:
         from hlopass.proof.session import serve
 
         asked, answers = map(int, pipes)
-        serve(job, (folder / "module").read_bytes(), _stages(folder), asked, answers)
+        if serve(job, (folder / "module").read_bytes(), _stages(folder), asked, answers):
+            _remove(folder)  # nobody asks any more: the parent is gone
         return
     try:
         answer = _answer(job, (folder / "module").read_bytes(), _stages(folder))
@@ -87,14 +88,19 @@ def _go_with_parent(folder: Path) -> None:
         while os.getppid() == parent:
             if select.select([0], [], [], _LOOK)[0] and not os.read(0, 1):
                 break
-        with contextlib.suppress(Exception):
-            job = msgspec.json.decode((folder / "job.json").read_bytes(), type=Job)
-            if job.memory:
-                shutil.rmtree(job.memory, ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _remove(folder: Path) -> None:
+    """Removes the job's folder, and that in memory where it has one."""
+    with contextlib.suppress(Exception):
+        job = msgspec.json.decode((folder / "job.json").read_bytes(), type=Job)
+        if job.memory:
+            shutil.rmtree(job.memory, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _be_expendable() -> None:

@@ -206,10 +206,11 @@ class Session:
         return Reply(observation=found)
 
 
-def serve(job: Job, data: bytes, stage: Callable[[str], None], asked: int, answers: int) -> None:
+def serve(job: Job, data: bytes, stage: Callable[[str], None], asked: int, answers: int) -> bool:
     """Answers requests until there are no more; `asked` and `answers` are ends of pipes.
 
-    The first answer is about compiling; where that fails, it is the only one.
+    The first answer is about compiling; where that fails, it is the only one, and False is
+    returned.
     """
     with os.fdopen(asked, "rb") as requests, os.fdopen(answers, "wb", buffering=0) as replies:
 
@@ -226,11 +227,12 @@ def serve(job: Job, data: bytes, stage: Callable[[str], None], asked: int, answe
             return session.built()
 
         if not reply(begin):
-            return
+            return False
         assert session is not None
         for line in requests:
             ask = msgspec.json.decode(line, type=Ask)
             reply(lambda ask=ask: session.answer(ask))  # type: ignore[misc]
+    return True
 
 
 def _diagnosed(do: Callable[[], Reply], job: Job) -> Reply:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from proof_programs import STEP
 from safetensors.numpy import save_file
+from test_verify_api import hlopass_cli
 
 import hlopass
 from hlopass.diagnostics import Diagnostic, HlopassError
@@ -344,3 +345,46 @@ def test_a_program_runs_on_what_it_is_given(tmp_path: Path) -> None:
     compiled = hlopass.verify(STEP, inputs="placeholder", mode="compile")
     assert compiled.ok and compiled.report.transfers is None
     assert compiled.donations[0].evidence.aliased is True
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (["--inputs", "good.npz"], 0, "read 16 bytes, the least possible"),
+        (["--inputs", "w=good.npz#w"], 0, "moved 1 tensor as 1 shard: 16 bytes"),
+        (["--inputs", "cut.npz"], 1, "cut.npz: error: the file is damaged"),
+        (["--inputs", "none.npz"], 1, "none.npz: error: cannot read the file"),
+        (["--inputs", "v=zeros"], 1, "--inputs v=zeros: error: 'v' is the name of no argument"),
+        (["--inputs", "placeholder"], 1, "error: 1 input has no data"),
+        (["--inputs", "placeholder", "--compile-only"], 0, "16 bytes; not run"),
+        (["--inputs", "w=zeros", "--inputs", "0=zeros"], 1, "[input-twice]"),
+    ],
+)
+def test_on_the_command_line(
+    options: list[str], status: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("good.npz", w=np.ones(4, np.float32))
+    Path("cut.npz").write_bytes(Path("good.npz").read_bytes()[:-40])
+    Path("step.mlir").write_text(STEP)
+    done = hlopass_cli("verify", "step.mlir", *options)
+    assert done.exit_code == status
+    assert said in done.output
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_rewriting_verifies_on_what_is_given_or_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("step.mlir").write_text(STEP)
+    rewrite = ("rewrite", "step.mlir", "-o", "out.mlir", "--inputs", "placeholder")
+    assert hlopass_cli(*rewrite).exit_code == 2
+    assert hlopass_cli(*rewrite, "--verify").exit_code == 1
+    assert not Path("out.mlir").exists()
+    assert hlopass_cli(*rewrite, "--verify=compile").exit_code == 0
+    assert Path("out.mlir").exists()
+    two = STEP.replace("%w:", "%g: tensor<4xf32>, %w:")
+    Path("two.mlir").write_text(two)
+    done = hlopass_cli("rewrite", "two.mlir", "--verify", "--inputs", "g=zeros", "-o", "out.mlir")
+    assert done.exit_code == 0 and done.stderr.count("[inputs-made-up]") == 1
