@@ -398,7 +398,8 @@ def compile(  # noqa: A001
     _check_platform(platform)
     raw, label, entry = _raw(source, label, entry)
     job = Job(label, entry, platform=platform, devices=devices)
-    return Compiled(raw, job, timeout, progress)
+    asked = source.donations if isinstance(source, Rewritten) else ()
+    return Compiled(raw, job, asked, timeout, progress)
 
 
 def _raw(source: Any, label: str | None, entry: str | None) -> tuple[bytes, str, str | None]:

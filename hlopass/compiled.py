@@ -14,7 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from hlopass.diagnostics import Where
+from hlopass.donation import Donation
 from hlopass.proof import exchange, given
 from hlopass.proof.link import Link
 from hlopass.proof.observation import Job, Observation
@@ -123,13 +126,16 @@ class Compiled:
         self,
         data: bytes,
         job: Job,
+        asked: Sequence[Donation],
         timeout: float | None,
         progress: Callable[[str], None] | None,
     ) -> None:
         self._link = Link(data, job, timeout, progress)
         first = self._link.first
         assert first.built is not None
-        self.report: Built = first.built
+        self._origins = {each.argument.index: each.origin for each in asked}
+        donations = self._with_origins(first.built.donations)
+        self.report: Built = structs.replace(first.built, donations=donations)
         self._timeout = timeout
         self._modules = first.compiled
         self._numbers = itertools.count()
@@ -161,7 +167,16 @@ class Compiled:
         `timeout` in seconds, that of `compile` by default. Raises HlopassError where values are
         missing, gone or of another type, CompilerDied where the run crashes or takes too long.
         """
-        return Run(self._ask(Ask("run"), inputs, timeout), self._link)
+        run = Run(self._ask(Ask("run"), inputs, timeout), self._link)
+        run.donations = self._with_origins(run.donations)
+        return run
+
+    def _with_origins(self, found: tuple[ReportedDonation, ...]) -> tuple[ReportedDonation, ...]:
+        """Donations with who asked for them, where that is known."""
+        return tuple(
+            structs.replace(each, origin=self._origins.get(each.argument.index, each.origin))
+            for each in found
+        )
 
     def observe(
         self, job: Job, held: given.Held, timeout: float | None, progress: Any

@@ -6,7 +6,7 @@ process that runs the program maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -105,7 +105,7 @@ def of_python(
     if isinstance(inputs, (str, Path)):
         return Held((_of_source(str(inputs), "inputs", None),))
     if isinstance(inputs, Mapping):
-        pairs = [(key, value, f"inputs[{key!r}]") for key, value in inputs.items()]
+        pairs = [leaf for key, value in inputs.items() for leaf in _leaves(key, value)]
     elif isinstance(inputs, Sequence):
         pairs = [(at, value, f"inputs[{at}]") for at, value in enumerate(inputs)]
     else:
@@ -117,6 +117,30 @@ def of_python(
         if value is not None
     ]
     return Held(tuple(given), held.arrays)
+
+
+def _leaves(name: Any, value: Any) -> Iterator[tuple[Any, Any, str]]:
+    """A value by its name; of a tree, each leaf, called as JAX calls it: `state['w'][0].m`."""
+    if isinstance(name, str):
+        if isinstance(value, Mapping):
+            for key, each in value.items():
+                yield from _leaves(f"{name}[{key!r}]", each)
+            return
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            for field, each in zip(value._fields, value, strict=True):
+                yield from _leaves(f"{name}.{field}", each)
+            return
+        if isinstance(value, (list, tuple)) and not all(map(_is_number, value)):
+            for at, each in enumerate(value):
+                yield from _leaves(f"{name}[{at}]", each)
+            return
+    yield name, value, f"inputs[{name!r}]"
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_number, value))
+    return isinstance(value, (bool, int, float, complex))
 
 
 def _of_value(key: Any, value: Any, said: str, file: str, held: Held, tensor: int | None) -> Given:

@@ -7,7 +7,7 @@ import pickle
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -17,11 +17,13 @@ from safetensors.numpy import save_file
 from test_verify_api import hlopass_cli
 
 import hlopass
+from hlopass import formats
 from hlopass.diagnostics import Diagnostic, HlopassError
 from hlopass.gspmd import parse_gspmd
 from hlopass.proof import given, placing, tensor_files
 from hlopass.proof.binding import bind
 from hlopass.proof.bound import Bound, without_data
+from hlopass.sources import bytes_of
 from hlopass.values import Value
 
 W = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -194,6 +196,31 @@ def test_numbers_of_python_take_the_type_of_the_argument(value: Any, tmp_path: P
     assert (found.dtype, found.shape, found.item()) == (np.float32, (), value)
     (finding,) = refused({"lr": np.float64(value)}, tmp_path, arguments=scalar)
     assert finding.code == "input-type"
+
+
+class Pair(NamedTuple):
+    w: Any
+    b: Any
+
+
+def test_trees_are_called_as_jax_calls_them(tmp_path: Path) -> None:
+    import jax
+
+    tree = {"p": {"w": [W, W + 1], "none": None}, "q": Pair(W + 2, (W + 3, W + 4)), "n": 7}
+
+    def function(p: Any, q: Any, n: Any) -> Any:
+        return p, q, n
+
+    lowered = jax.jit(function, keep_unused=True).lower(**tree)
+    program = formats.read(bytes_of(lowered, None)[0], "tree")
+    names = [each.name for each in program.arguments]
+    found = dict(
+        zip(names, values(bound(tree, tmp_path, arguments=program.arguments)), strict=True)
+    )
+    expected = {"p['w'][0]": W, "p['w'][1]": W + 1, "q.w": W + 2, "q.b[0]": W + 3, "q.b[1]": W + 4}
+    assert found.keys() == {*expected, "n"}
+    assert all(np.array_equal(found[name], value) for name, value in expected.items())
+    assert found["n"] == 7
 
 
 WRONG = {
