@@ -123,7 +123,7 @@ def _donatable(program: Any) -> list[dict[str, Any]]:
 
 def _faithful(before: bytes, after: bytes) -> str:
     """Whether nothing but donation differs; of HLO, in the module itself."""
-    from fidelity import skeleton
+    from hlopass.fidelity import skeleton
 
     sharded = _program(before).is_sharded
     if skeleton(before, sharding=sharded) != skeleton(after, sharding=sharded):

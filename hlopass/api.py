@@ -66,6 +66,8 @@ class Rewritten:
     candidates: tuple[Candidate, ...] = ()
     raw: bytes | None = field(default=None, repr=False)
     source: Any = field(default=None, repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
+    sharding: bool = field(default=False, repr=False)
 
     def data(
         self, emit: Emit | str | None = None, warn: Callable[[Diagnostic], None] = lambda _: None
@@ -80,6 +82,22 @@ class Rewritten:
         if same and not self.changed and self.raw is not None:
             return self.raw
         return formats.write(self.program, emit, warn)
+
+    def check_faithful(self, data: bytes) -> None:
+        """Holds what `data` gave against what came: nothing differs but what was asked.
+
+        That is donations, and with a spec the shardings of arguments and results. Raises
+        HlopassError with the first other difference, UsageError where other passes were asked.
+        """
+        from hlopass import fidelity
+
+        if self.others:
+            message = f"what pass {self.others[0]} changes cannot be told from a mistake"
+            hint = "paranoid is for donation and the sharding of arguments and results"
+            raise UsageError(Diagnostic("usage", message, help=hint))
+        source = self.program.source
+        assert self.raw is not None
+        fidelity.check(self.raw, data, source.label, self.program.entry_name, self.sharding)
 
     def text(self) -> str:
         """The program as MLIR text, with locations where the input had any."""
@@ -205,7 +223,23 @@ def rewrite(
         candidates,
         raw,
         source,
+        tuple(each.name for each in passes if each.name not in _FAITHFUL) + ("rename",) * renamed,
+        sharding=context.program.is_sharded,
     )
+
+
+_FAITHFUL = {
+    "alias-by-dataflow",
+    "alias-by-name",
+    "check-donation",
+    "check-sharding",
+    "convert-donation",
+    "donate-args",
+    "shard-args",
+    "shard-results",
+    "strip-donation",
+}
+"""Passes that change nothing but donations, and shardings of arguments and results."""
 
 
 def _bind(context: PassContext, spec: Spec | BoundSpec, allow_open: bool) -> None:

@@ -16,6 +16,7 @@ from hlopass.cli_options import (
     EXISTING,
     IN,
     INPUTS,
+    LIMITS,
     MESH,
     PLATFORM,
     REPORT,
@@ -24,7 +25,6 @@ from hlopass.cli_options import (
     SEED,
     SPEC,
     SPLIT,
-    TIMEOUT,
     TOLERANCE,
 )
 from hlopass.cli_support import Command, show, stages, usage, write_data
@@ -78,6 +78,11 @@ def cli() -> None:
     help="Compile, or also run, the result before it is written.",
 )
 @click.option(
+    "--paranoid",
+    is_flag=True,
+    help="Before writing, hold OUT against IN: nothing may differ but what was asked.",
+)
+@click.option(
     "--check",
     is_flag=True,
     help="Write nothing; exit 1 if anything would change, once the mesh is known.",
@@ -90,13 +95,14 @@ def cli() -> None:
 @INPUTS
 @RUNS
 @SEED
-@TIMEOUT
+@LIMITS
 @TOLERANCE
 @REQUIREMENTS
 def rewrite(
     source: str,
     output: str,
     mode: Any,
+    paranoid: bool,
     check: bool,
     emit: Any,
     split: bool,
@@ -125,7 +131,7 @@ def rewrite(
             usage("--split-input-file cannot be given beside --verify or --report")
         from hlopass.cli_parts import rewrite_parts
 
-        rewrite_parts(source, output, emit, check, options)
+        rewrite_parts(source, output, emit, check, paranoid, options)
         return
     with stages(options["pairing"] == "measured") as progress:
         rewritten = api.rewrite(source, progress=progress, allow_open=check, **options)
@@ -151,7 +157,7 @@ def rewrite(
     if report is not None:
         _write_report(rewritten.report if proof is None else proof.report, report)
     if not check and (proof is None or proof.ok):
-        _write_module(rewritten, output, emit)
+        _write_module(rewritten, output, emit, paranoid)
     if proof is not None:
         _show_proof(proof, sys.stderr)
     still_open = any(found.code == "mesh-open" for found in rewritten.diagnostics)
@@ -179,8 +185,11 @@ def _write_report(report: Report, path: str | None) -> None:
         write_whole(path, report.to_json().encode())
 
 
-def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
-    write_data(rewritten.data(emit, lambda found: show((found,))), output)
+def _write_module(rewritten: Rewritten, output: str, emit: Any, paranoid: bool) -> None:
+    data = rewritten.data(emit, lambda found: show((found,)))
+    if paranoid:
+        rewritten.check_faithful(data)
+    write_data(data, output)
 
 
 @cli.command(cls=Command)
@@ -188,7 +197,8 @@ def _write_module(rewritten: Rewritten, output: str, emit: Any) -> None:
 @EMIT
 @SPLIT
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
-def convert(source: str, emit: Any, split: bool, output: str) -> None:
+@LIMITS
+def convert(source: str, emit: Any, split: bool, output: str, timeout: float) -> None:
     """Write a program in another format, otherwise as it is."""
     from hlopass import api
 
@@ -219,7 +229,7 @@ def convert(source: str, emit: Any, split: bool, output: str) -> None:
 @INPUTS
 @RUNS
 @SEED
-@TIMEOUT
+@LIMITS
 @click.option(
     "--devices",
     type=click.IntRange(min=1),
@@ -277,7 +287,7 @@ def _show_proof(proof: Proof, table: TextIO | None) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @ENTRY
-@TIMEOUT
+@LIMITS
 def inspect(source: str, as_json: bool, **options: Any) -> None:
     """Show arguments, results, donation, what could still be donated, and sharding.
 
@@ -302,7 +312,8 @@ def inspect(source: str, as_json: bool, **options: Any) -> None:
 @IN
 @click.option("-o", "--output", default="-", metavar="OUT", help="File to write; - by default.")
 @ENTRY
-def suggest(source: str, output: str, entry: str | None) -> None:
+@LIMITS
+def suggest(source: str, output: str, entry: str | None, timeout: float) -> None:
     """Write a donation manifest to start from, as YAML with reasons."""
     from hlopass import api
     from hlopass.files import write_whole
@@ -315,7 +326,7 @@ def suggest(source: str, output: str, entry: str | None) -> None:
 @cli.command(cls=Command)
 @PLATFORM
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@TIMEOUT
+@LIMITS
 def probe(platform: str, as_json: bool, timeout: float) -> None:
     """Find out what a platform does with donations, with small programs."""
     from hlopass import api

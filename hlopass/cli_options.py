@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import click
+
+from hlopass import guard
 
 IN = click.argument("source", metavar="IN")
 ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; main by default.")
@@ -36,8 +39,30 @@ TIMEOUT = click.option(
     default=600,
     show_default=True,
     metavar="SECONDS",
-    help="Time limit for compiling and running.",
+    help="Time limit for all of it.",
 )
+
+
+def LIMITS(command: Callable[..., None]) -> Callable[..., None]:  # noqa: N802
+    """The options that limit what a command takes."""
+    memory = click.option(
+        "--max-memory",
+        callback=_limit_memory,
+        expose_value=False,
+        metavar="SIZE",
+        help="Limit of memory, as in 8G; more ends the command.",
+    )
+    return TIMEOUT(memory(command))
+
+
+def _limit_memory(_: click.Context, option: click.Parameter, size: str | None) -> None:
+    if size is None:
+        return
+    found = re.fullmatch(r"([0-9]{1,12})([KMGT]?)(?:i?B)?", size)
+    if found is None or not int(found[1]):
+        raise click.BadParameter(f"'{size}' is no size; legal: 800M, 8G", param=option)
+    guard.limit_memory(int(found[1]) << 10 * " KMGT".index(found[2] or " "))
+
 
 DONATE = click.option(
     "--donate", metavar="M", help="Donation manifest: JSON, or TOML or YAML by suffix."

@@ -14,7 +14,7 @@ from hlopass.splitting import each_part
 
 
 def rewrite_parts(
-    source: str, output: str, emit: Any, check: bool, options: dict[str, Any]
+    source: str, output: str, emit: Any, check: bool, paranoid: bool, options: dict[str, Any]
 ) -> None:
     """Rewrites each module of a text; exits with 1 where one failed, the others being done."""
     changed = False
@@ -24,7 +24,10 @@ def rewrite_parts(
         rewritten = api.rewrite(part, label=label, allow_open=check, **options)
         show(rewritten.diagnostics)
         changed = changed or rewritten.changed
-        return rewritten.data(emit, lambda found: show((found,)))
+        data = rewritten.data(emit, lambda found: show((found,)))
+        if paranoid:
+            rewritten.check_faithful(data)
+        return data
 
     write_parts(source, output, emit, work, check)
     if check and changed:

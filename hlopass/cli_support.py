@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from hlopass.diagnostics import Diagnostic, HlopassError, UsageError, render
+from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, UsageError, render
+from hlopass.guard import out_of_memory, time_limit
 
 
 class Command(click.Command):
@@ -22,7 +23,8 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with time_limit(ctx.params.get("timeout")):
+                return super().invoke(ctx)
         except HlopassError as error:
             show(error.diagnostics)
             ctx.exit(error.exit_status)
@@ -87,6 +89,9 @@ def run(group: click.Group) -> int:
         return stop.code if isinstance(stop.code, int) else 1
     except BrokenPipeError:
         return 1
+    except MemoryError:
+        show((out_of_memory("working on the module"),))
+        return CompilerDied.exit_status
     except OSError as error:
         message = f"cannot write to standard output: {error.strerror or error}"
         show((Diagnostic("file-write", message),))

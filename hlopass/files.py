@@ -76,7 +76,7 @@ def _replace(target: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Holds back signals that would leave a half file behind."""
-    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
     try:
         yield

@@ -11,7 +11,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -119,9 +119,52 @@ def died(
     """A sentence for a process that a signal ended, with its own last words as a note."""
     from hlopass.diagnostics import Diagnostic
 
+    if number == signal.SIGALRM:
+        message = f"the time limit ran out while {stage}"
+        return Diagnostic("time-limit", message, where, help="give it more with --timeout")
+    if any(word in chatter for word in _NO_MEMORY):
+        return out_of_memory(stage, where)
     name = signal.Signals(number).name
     message = f"the compiler crashed with {name} while {stage}"
     return Diagnostic("compiler-crashed", message, where, notes=last_words(chatter))
+
+
+_NO_MEMORY = (b"bad_alloc", b"out of memory", b"Out of memory", b"Cannot allocate memory")
+_GRACE = 3.0
+
+
+def out_of_memory(stage: str, where: Where | None = None) -> Diagnostic:
+    """What is said where a process may have no more memory."""
+    from hlopass.diagnostics import Diagnostic
+
+    message = f"the memory ran out while {stage}"
+    return Diagnostic("memory-limit", message, where, help="give it more with --max-memory")
+
+
+def limit_memory(size: int) -> None:
+    """Limits the bytes of data that this process and its children may each have."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = size if hard == resource.RLIM_INFINITY else min(size, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Has a signal end this process, in C++ too, a little after a time limit.
+
+    What has a process of its own with the same limit ends before, and says more.
+    """
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds + _GRACE, 1e8))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def last_words(chatter: bytes) -> tuple[str, ...]:

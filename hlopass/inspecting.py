@@ -143,6 +143,7 @@ def _described(value: Value, sharding: str | None, **facts: object) -> Inspected
         type=value.type,
         bytes=value.bytes,
         sharding=sharding,
+        named_by=value.named_by,
         **facts,  # type: ignore[arg-type]
     )
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import jaxlib.mlir.ir as ir
 
+from hlopass import naming
 from hlopass.buffers import BufferLayout, layout_of
 from hlopass.diagnostics import Diagnostic, Where, quoted
 from hlopass.entry import name_of, select_entry
-from hlopass.jaxlib_compat import location_name, location_position, set_argument_name
+from hlopass.jaxlib_compat import location_position, set_argument_name
 from hlopass.loaded import Loaded, Source
 from hlopass.values import Role, Value
 
@@ -29,7 +30,6 @@ MODULE_ALIAS = "mhlo.input_output_alias"
 MODULE_DONOR = "mhlo.buffer_donor"
 PARTITIONS = "mhlo.num_partitions"
 REPLICAS = "mhlo.num_replicas"
-RESULT_INFO = "jax.result_info"
 MEMORY_KIND = "mhlo.memory_kind"
 GLOBAL_CONSTANT = "jax.global_constant"
 TOKEN = "jax.token"
@@ -77,7 +77,7 @@ class Program(Loaded):
         result_attributes = attribute_dicts(self.entry, RESULT_ATTRS, len(signature.results))
         types = zip(signature.results, result_attributes, strict=True)
         self.results = tuple(
-            self._value("result", index, string_attr(attrs, RESULT_INFO), type_, attrs, self.where)
+            self._value("result", index, naming.name_of("result", attrs), type_, attrs, self.where)
             for index, (type_, attrs) in enumerate(types)
         )
         self._read_shardings(attributes, result_attributes)
@@ -163,21 +163,20 @@ class Program(Loaded):
     def _argument(
         self, index: int, argument: ir.Value[ir.Type], attrs: dict[str, ir.Attribute]
     ) -> Value:
-        name = location_name(argument.location)
-        where = self.where
-        position = None if name is not None else self._position(argument.location)
+        where, location = self.where, argument.location
+        position = self._position(location)
         if position is not None:
             where = Where(self.source.label, *position)
-            name = self._written_name(*position)
-            if name is not None:
-                set_argument_name(argument, name)
+        name = naming.name_of("argument", attrs, location, lambda: self._written_name(position))
+        if name.by == naming.SSA and name.text is not None:
+            set_argument_name(argument, name.text)
         return self._value("argument", index, name, argument.type, attrs, where)
 
     def _value(
         self,
         role: Role,
         index: int,
-        name: str | None,
+        name: naming.Name,
         type_: ir.Type,
         attrs: dict[str, ir.Attribute],
         where: Where,
@@ -188,7 +187,8 @@ class Program(Loaded):
         return Value(
             role=role,
             index=index,
-            name=name,
+            name=name.text,
+            named_by=name.by,
             type=layout.type,
             bytes=layout.bytes,
             shape=layout.shape,
@@ -198,8 +198,11 @@ class Program(Loaded):
             where=where,
         )
 
-    def _written_name(self, line: int, column: int) -> str | None:
+    def _written_name(self, position: tuple[int, int] | None) -> str | None:
         """The SSA name at a place in the text (`%cache_k`), unless it is only a number."""
+        if position is None:
+            return None
+        line, column = position
         found = _SSA_NAME.match(self.source.line(line), column - 1)
         return None if found is None or _NUMBERED.match(found[1]) else found[1]
 

@@ -299,7 +299,8 @@ class Inspected(Struct, frozen=True):
     `code` (see `reasons.REASONS`) and `reason` say what stands in the way. `reuses`: the
     argument whose buffer a result takes over. `sharding` is the attribute as the program has
     it, `propagated` the `sdy.sharding` that propagation gives it, `layout` what follows of the
-    latter, where there is one.
+    latter, where there is one. `named_by`: what gave the name, as in "location" or
+    "jax.result_info".
     """
 
     index: int
@@ -315,6 +316,7 @@ class Inspected(Struct, frozen=True):
     reuses: int | None = None
     propagated: str | None = None
     layout: Layout | None = None
+    named_by: str | None = None
 
 
 class Inspection(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
@@ -103,7 +104,22 @@ def print_inspection(inspection: Inspection, file: TextIO) -> None:
         f"{inspection.could_save_bytes:,} bytes",
         soft_wrap=True,
     )
+    for line in _names(inspection):
+        console.print(line, markup=False, soft_wrap=True)
     _print_shardings(inspection, console)
+
+
+def _names(inspection: Inspection) -> Iterator[str]:
+    """Where the names come from, where not every one is read off the text, and which are shared."""
+    for values, noun in ((inspection.arguments, "argument"), (inspection.results, "result")):
+        sources = Counter(each.named_by for each in values if each.named_by is not None)
+        if sources and set(sources) != {"SSA name"}:
+            shown = ", ".join(f"{source} ({count})" for source, count in sources.items())
+            yield f"names of {noun}s: {shown}"
+        shared = Counter(each.name for each in values if each.name is not None)
+        for name in [name for name, count in shared.items() if count > 1][:3]:
+            places = [str(each.index) for each in values if each.name == name]
+            yield f"{noun}s {', '.join(places[:8])} are all called '{name}': name them by index"
 
 
 def _print_shardings(inspection: Inspection, console: Console) -> None:

@@ -25,7 +25,7 @@ class Value(msgspec.Struct, frozen=True):
     reused, `internal` why a person cannot have meant it, `where` the place in the source.
     `shard_bytes` is what each device allocates, where the program splits it over devices;
     `open`: a result whose splitting is left to the partitioner; `uneven`: its axes do not
-    divide it.
+    divide it. `named_by`: what gave the name.
     """
 
     role: Role
@@ -41,6 +41,7 @@ class Value(msgspec.Struct, frozen=True):
     shard_bytes: int | None = None
     open: bool = False
     uneven: bool = False
+    named_by: str | None = None
 
     @property
     def rank(self) -> int | None:

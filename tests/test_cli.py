@@ -221,3 +221,30 @@ def test_names_that_the_terminal_cannot_show_are_escaped(folder: Path) -> None:
     status, _, err = hlopass(folder, "rewrite", "step.mlir", "--donate", "odd.json")
     assert status == 1 and err.count("argument-unknown") == 4
     assert "\x1b" not in err and "Traceback" not in err
+
+
+def test_a_time_limit_ends_what_python_cannot_interrupt(folder: Path) -> None:
+    (folder / "slow.mlir").write_text(STEP.replace("%w", "%" + "a" * 40 + "b"))
+    (folder / "slow.json").write_text('["re:(a+)+$"]')
+    options = ["--donate", "slow.json", "-o", "out.mlir", "--timeout", "0.1"]
+    before = listing(folder)
+    status, _, err = hlopass(folder, "rewrite", "slow.mlir", *options)
+    assert status == 4 and "[time-limit]" in err and listing(folder) == before
+
+
+def test_a_memory_limit_is_a_sentence(folder: Path) -> None:
+    number = 2_000_000
+    constant = f'"0x{"3F" * 4 * number}"'
+    text = STEP.replace(
+        "%0 = ", f"%c = stablehlo.constant dense<{constant}> : tensor<{number}xf32>\n%0 = "
+    )
+    (folder / "large.mlir").write_text(text)
+    status, _, err = hlopass(folder, "inspect", "large.mlir", "--max-memory", "40M")
+    assert status == 4 and "[memory-limit]" in err and "Traceback" not in err
+    assert hlopass(folder, "inspect", "large.mlir", "--max-memory", "4G")[0] == 0
+
+
+@pytest.mark.parametrize("size", ["0", "-1G", "8X", "", "1.5G"])
+def test_what_is_no_size(folder: Path, size: str) -> None:
+    status, _, err = hlopass(folder, "inspect", "step.mlir", "--max-memory", size)
+    assert status == 2 and "legal: 800M, 8G" in err

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import jaxlib.mlir.ir as ir
 import pytest
-from fidelity import skeleton
 from golden import FEATURES, has_feature
 
 import hlopass
 from hlopass import formats
 from hlopass.diagnostics import Diagnostic, HlopassError
+from hlopass.fidelity import skeleton
 from hlopass.jaxlib_compat import new_context
 
 NAMED = """\

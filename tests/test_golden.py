@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from fidelity import skeleton
 from golden import TESTDATA, Outcome, RunLine, filecheck, has_feature, missing_feature, run_lines
 
 from hlopass import api, formats
+from hlopass.fidelity import skeleton
 
 FILES = sorted(
     path for path in TESTDATA.rglob("*") if path.suffix in (".mlir", ".test", ".toml", ".yaml")

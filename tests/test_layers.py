@@ -26,6 +26,7 @@ MLIR = {
     "entry.py",
     "jaxlib_compat.py",
     "loaded.py",
+    "naming.py",
     "pipeline.py",
     "program.py",
     "sharding_attrs.py",

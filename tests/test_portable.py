@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fidelity import skeleton
 
 import hlopass
 from hlopass import formats
 from hlopass.cli import cli
 from hlopass.diagnostics import Diagnostic, HlopassError, UsageError
 from hlopass.emit import Emit, emit_of
+from hlopass.fidelity import skeleton
 from hlopass.formats import gzipped, portable
 from hlopass.jaxlib_compat import vhlo_versions
 

@@ -6,7 +6,7 @@ HLO has GSPMD's alone. A tuple has one sharding, with an element for each leaf i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,13 +96,32 @@ def into_message(module: Any, wanted: Shardings) -> None:
             each.sharding.SetInParent()
 
 
+def out_of_message(module: Any) -> None:
+    """Removes the shardings of the parameters and the root of an HloModuleProto."""
+    entry = next(c for c in module.computations if c.id == module.entry_computation_id)
+    for each in entry.instructions:
+        if each.opcode == b"parameter" or each.id == entry.root_id:
+            each.ClearField("sharding")
+
+
+def out_of_text(text: str) -> str:
+    """The text without what `into_text` may write."""
+    start, end = _entry(text)
+    text = text[:start] + _replaced(text[start:end], lambda *_: "") + text[end:]
+    for key in ("num_partitions", PROPAGATED):
+        text = hlo_text.with_attribute(text, key, None)
+    return text
+
+
 def into_text(text: str, wanted: Shardings) -> str:
     """The text with other shardings, otherwise byte for byte."""
-    start = _ENTRY.search(text)
-    at = 0 if start is None else start.start()
-    end = text.find("\n}", at)
-    body = text[at:] if end < 0 else text[at:end]
-    text = text[:at] + _with_shardings(body, wanted) + text[at + len(body) :]
+
+    def written(parameter: int | None, root: bool) -> str | None:
+        found = wanted.result if root else None
+        return found if parameter is None else wanted.parameters.get(parameter, found)
+
+    start, end = _entry(text)
+    text = text[:start] + _replaced(text[start:end], written) + text[end:]
     text = hlo_text.with_attribute(text, "num_partitions", str(wanted.partitions))
     if wanted.result is not None and any(wanted.open):
         flags = ",".join(str(each).lower() for each in wanted.open)
@@ -110,23 +129,35 @@ def into_text(text: str, wanted: Shardings) -> str:
     return text
 
 
-def _with_shardings(body: str, wanted: Shardings) -> str:
-    """The entry computation with the shardings of its parameters and its root."""
+def _entry(text: str) -> tuple[int, int]:
+    """Where the entry computation stands."""
+    start = _ENTRY.search(text)
+    at = 0 if start is None else start.start()
+    end = text.find("\n}", at)
+    return at, len(text) if end < 0 else end
+
+
+def _replaced(body: str, wanted: Callable[[int | None, bool], str | None]) -> str:
+    """The entry computation with other shardings of its parameters, by number, and its root.
+
+    `wanted` gives None for what stays, and "" for none.
+    """
     done, at = [], 0
     for found in _INSTRUCTION.finditer(body):
         opcode = _OPCODE.match(body, _shape_end(body, found.end()))
         if opcode is None:
             continue
         operands = hlo_text.balanced_end(body, opcode.end() - 1)
-        sharding = wanted.result if found["root"] else None
-        if opcode["name"] == "parameter":
-            number = int(body[opcode.end() : operands - 1])
-            sharding = wanted.parameters.get(number, sharding)
+        inside = body[opcode.end() : operands - 1].strip()
+        is_parameter = opcode["name"] == "parameter" and inside.isdecimal()
+        if not (is_parameter or found["root"]):
+            continue
+        sharding = wanted(int(inside) if is_parameter else None, bool(found["root"]))
         if sharding is None:
             continue
         span = hlo_text.attributes(body, operands).get("sharding")
         span = span or hlo_text.Span(operands, operands, operands)
-        done += [body[at : span.start], f", sharding={sharding}"]
+        done += [body[at : span.start], f", sharding={sharding}" if sharding else ""]
         at = span.end
     return "".join([*done, body[at:]])
 
