@@ -55,6 +55,7 @@ bench: $(READY)  ## Measure, as ratios
 	$(BIN)/python bench/pairing.py
 	$(BIN)/python bench/rewrite.py
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/verify.py
 
 corpus: $(READY)  ## Run hlopass over modules that frontends wrote; CORPUS=FOLDER
 	$(BIN)/python bench/corpus.py $(CORPUS)

@@ -30,7 +30,7 @@ from programs import PROGRAMS, Program
 
 import hlopass
 from hlopass import formats
-from hlopass.proof import evidence, inputs
+from hlopass.proof import evidence, inputs, placing
 from hlopass.proof.client import client_of, compile_module, run_executable
 
 VARIANTS = ("none", "jax", "xla", "hlopass")
@@ -68,7 +68,7 @@ def measure(program: Program, client: Any) -> Measured:
     equal, seconds = {}, dict.fromkeys(built, float("inf"))
     for round_ in range(ROUNDS + 1):
         for name, executable in built.items():
-            buffers = inputs.place(arrays)
+            buffers = placing.place(arrays)
             start = time.perf_counter()
             results = run_executable(executable, buffers, name)
             took = time.perf_counter() - start

@@ -9,10 +9,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlopass.api import Proof, Rewritten, convert, inspect, probe, rewrite, suggest, verify
+    from hlopass.api import (
+        Proof,
+        Rewritten,
+        compile,  # noqa: A004
+        convert,
+        inspect,
+        probe,
+        rewrite,
+        suggest,
+        verify,
+    )
+    from hlopass.compiled import Compiled, Run, Tensor, Tensors
     from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError
     from hlopass.manifest import DonateEntry, Manifest
     from hlopass.proof.donating import donating
+    from hlopass.proof.watch import Watched, watch
     from hlopass.shardspec import BoundSpec, Spec
     from hlopass.sources import load_spec
     from hlopass.splitting import split
@@ -21,6 +33,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BoundSpec": "shardspec",
+    "Compiled": "compiled",
     "CompilerDied": "diagnostics",
     "Diagnostic": "diagnostics",
     "DonateEntry": "manifest",
@@ -28,7 +41,12 @@ _HOMES = {
     "Manifest": "manifest",
     "Proof": "api",
     "Rewritten": "api",
+    "Run": "compiled",
     "Spec": "shardspec",
+    "Tensor": "compiled",
+    "Tensors": "compiled",
+    "Watched": "proof.watch",
+    "compile": "api",
     "convert": "api",
     "donating": "proof.donating",
     "inspect": "api",
@@ -38,10 +56,12 @@ _HOMES = {
     "split": "splitting",
     "suggest": "api",
     "verify": "api",
+    "watch": "proof.watch",
 }
 
 __all__ = [
     "BoundSpec",
+    "Compiled",
     "CompilerDied",
     "Diagnostic",
     "DonateEntry",
@@ -49,7 +69,12 @@ __all__ = [
     "Manifest",
     "Proof",
     "Rewritten",
+    "Run",
     "Spec",
+    "Tensor",
+    "Tensors",
+    "Watched",
+    "compile",
     "convert",
     "donating",
     "inspect",
@@ -59,6 +84,7 @@ __all__ = [
     "split",
     "suggest",
     "verify",
+    "watch",
 ]
 
 

@@ -38,12 +38,12 @@ from hlopass.report import (
     ReportedDonation,
     describe,
     reported,
-    restored,
 )
 from hlopass.reuse import Conflict
 from hlopass.sources import Donate, bytes_of, manifest_of, spec_of
 
 if TYPE_CHECKING:
+    from hlopass.compiled import Compiled
     from hlopass.mesh_option import Mesh
     from hlopass.sharding_plan import Existing
     from hlopass.shardspec import BoundSpec, Spec
@@ -353,6 +353,9 @@ def verify(
     max_temp_bytes: int | None = None,
     mode: Literal["compile", "run"] = "run",
     entry: str | None = None,
+    inputs: Any = None,
+    runs: int = 1,
+    against: Any = None,
     seed: int = 0,
     platform: str = "cpu",
     devices: int | None = None,
@@ -363,8 +366,17 @@ def verify(
 ) -> Proof:
     """Compiles and runs a program with and without its donations, and compares.
 
-    It happens in a child process. `source`: as for `rewrite`, or what `rewrite` returned.
+    It happens in a child process. `source`: as for `rewrite`, or what `rewrite` or `compile`
+    returned; of the latter, `entry`, `platform` and `devices` are what it was compiled for.
     `require`: the share of the donated bytes that must be reused, "all", "none" or "95%".
+    `inputs`: a path (`.npy`, `.npz`, `.safetensors`, or a folder of these, by the arguments' names
+    or indices), or a mapping from names or indices to paths and arrays, or a sequence; also
+    "zeros", "made-up" or "placeholder", a type without data. Other values are made up from
+    types by `seed`. Nothing is read before the program runs, but for headers.
+    `runs`: how often it is run with donation. `against`: another program (as `source`), or the
+    report of an earlier proof (a path that ends in `.json`, or a `Report`), to compare with: a
+    donation that is reused there alone, other results, or more copies than `max_copies` beyond
+    it are failures. `tolerance` is also for results of that program.
     `platform`: `cpu`, or another whose plugin for JAX is installed (`cuda`, `tpu`).
     `devices`: how many the CPU is divided into, or how many are used of another platform; as
     many as the program is for by default, and 1 verifies it unsplit. A sharded program is
@@ -374,27 +386,62 @@ def verify(
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
     HlopassError where the program does not compile.
     """
-    from hlopass.proof import verdict
+    from hlopass.compiled import Compiled
     from hlopass.proof.observation import Job
-    from hlopass.proof.run import observe
+    from hlopass.proof.verdict import requirements
+    from hlopass.proving import prove
 
     _check_option("mode", mode, ("compile", "run"))
     _check_numbers(devices, tolerance)
     _check_platform(platform)
-    required = verdict.requirements(require, max_copies, max_temp_bytes)
-    asked: tuple[Donation, ...] = ()
-    if isinstance(source, Rewritten):
-        asked = source.donations
-        raw, label = source.data(), label or source.program.source.label
-        entry = entry or source.program.entry_name
+    required = requirements(require, max_copies, max_temp_bytes)
+    asked = source.donations if isinstance(source, Rewritten) else None
+    if isinstance(source, Compiled):
+        program: bytes | Compiled = source
+        job = source.job
     else:
-        raw, label = bytes_of(source, label)
-    job = Job(label, entry, mode, seed, platform, devices, tolerance)
-    observation = observe(raw, job, timeout, progress)
-    report, diagnostics = verdict.judge(observation, required, asked, label)
-    if not isinstance(source, Rewritten):
-        diagnostics = (*(restored(found) for found in observation.warnings), *diagnostics)
-    return Proof(report, diagnostics)
+        program, label, entry = _raw(source, label, entry)
+        job = Job(label, entry, platform=platform, devices=devices)
+    job = msgspec.structs.replace(job, mode=mode, seed=seed, tolerance=tolerance, runs=runs)
+    found = prove(program, job, inputs, against, required, asked, timeout, progress)
+    return Proof(*found)
+
+
+def compile(  # noqa: A001
+    source: Any,
+    *,
+    entry: str | None = None,
+    platform: str = "cpu",
+    devices: int | None = None,
+    label: str | None = None,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Compiled:
+    """Compiles a program with its donations, before there is any data; nothing is moved.
+
+    `source`, `platform` and `devices`: as for `verify`. What it returns is run with `.run(inputs)`
+    as often as is wanted, and `verify` takes it too: nothing is compiled twice. It lives in a child
+    process until it is closed. `timeout` in seconds, for compiling and for each run. Raises
+    CompilerDied where the child crashes or runs out of time, HlopassError where the program does
+    not compile.
+    """
+    from hlopass.compiled import Compiled
+    from hlopass.proof.observation import Job
+
+    _check_numbers(devices, None)
+    _check_platform(platform)
+    raw, label, entry = _raw(source, label, entry)
+    job = Job(label, entry, platform=platform, devices=devices)
+    asked = source.donations if isinstance(source, Rewritten) else ()
+    return Compiled(raw, job, asked, timeout, progress)
+
+
+def _raw(source: Any, label: str | None, entry: str | None) -> tuple[bytes, str, str | None]:
+    """A source as bytes, what to call it, and its entry."""
+    if isinstance(source, Rewritten):
+        label = label or source.program.source.label
+        return source.data(), label, entry or source.program.entry_name
+    return *bytes_of(source, label), entry
 
 
 def convert(

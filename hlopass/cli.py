@@ -9,16 +9,19 @@ import click
 
 from hlopass import __version__
 from hlopass.cli_options import (
+    AGAINST,
     DONATE,
     EMIT,
     ENTRY,
     EXISTING,
     IN,
+    INPUTS,
     LIMITS,
     MESH,
     PLATFORM,
     REPORT,
     REQUIREMENTS,
+    RUNS,
     SEED,
     SPEC,
     SPLIT,
@@ -89,6 +92,8 @@ def cli() -> None:
 @ENTRY
 @click.option("--rename-entry", is_flag=True, help="Make the entry the public function main.")
 @REPORT
+@INPUTS
+@RUNS
 @SEED
 @LIMITS
 @TOLERANCE
@@ -102,6 +107,8 @@ def rewrite(
     emit: Any,
     split: bool,
     report: str | None,
+    inputs: tuple[str, ...],
+    runs: int,
     seed: int,
     tolerance: float | None,
     require: str,
@@ -115,6 +122,8 @@ def rewrite(
     _one_from_stdin(source, options)
     _not_over_inputs(output, report, options)
     emit = emit and emit_of(emit)
+    if inputs and mode is None:
+        usage("--inputs is for --verify")
     if report is not None and report in ((source,) if check else (source, output)):
         usage("--report cannot be the same file as IN or OUT")
     if split:
@@ -129,6 +138,8 @@ def rewrite(
     show(rewritten.diagnostics)
     proof = None
     if mode is not None:
+        from hlopass.proof.given import of_options
+
         with stages() as progress:
             proof = api.verify(
                 rewritten,
@@ -136,6 +147,8 @@ def rewrite(
                 max_copies=max_copies,
                 max_temp_bytes=max_temp_bytes,
                 mode=mode,
+                inputs=of_options(inputs),
+                runs=runs,
                 seed=seed,
                 tolerance=tolerance,
                 timeout=options["timeout"],
@@ -213,6 +226,8 @@ def convert(source: str, emit: Any, split: bool, output: str, timeout: float) ->
 )
 @ENTRY
 @REPORT
+@INPUTS
+@RUNS
 @SEED
 @LIMITS
 @click.option(
@@ -223,13 +238,23 @@ def convert(source: str, emit: Any, split: bool, output: str, timeout: float) ->
 )
 @PLATFORM
 @TOLERANCE
+@AGAINST
 def verify(
-    source: str, compile_only: bool, as_json: bool, report: str | None, **options: Any
+    source: str,
+    compile_only: bool,
+    as_json: bool,
+    report: str | None,
+    inputs: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Compile and run a program, and tell of each donation whether it is reused."""
     from hlopass import api
+    from hlopass.proof.given import of_options
 
+    if source == options["against"] == "-":
+        usage("only one of IN and --against can be standard input")
     mode: Any = "compile" if compile_only else "run"
+    options["inputs"] = of_options(inputs)
     with stages() as progress:
         proof = api.verify(source, mode=mode, progress=progress, **options)
     _write_report(proof.report, report)

@@ -13,6 +13,26 @@ IN = click.argument("source", metavar="IN")
 ENTRY = click.option("--entry", metavar="NAME", help="The function to work on; main by default.")
 REPORT = click.option("--report", metavar="R.json", help="Write a report as JSON.")
 SEED = click.option("--seed", default=0, show_default=True, help="Seed of the made-up inputs.")
+INPUTS = click.option(
+    "--inputs",
+    multiple=True,
+    metavar="[NAME=]SOURCE",
+    help="Values of the arguments: a file .npy, .npz or .safetensors, FILE#TENSOR, a folder, or "
+    "zeros, placeholder, made-up (the default); by name or index. Repeatable.",
+)
+RUNS = click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How often to run with donation.",
+)
+AGAINST = click.option(
+    "--against",
+    metavar="BASE",
+    help="Compare with another program, or with the report (.json) of an earlier proof.",
+)
 TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -67,8 +87,8 @@ TOLERANCE = click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
     metavar="X",
-    help="How far results on several devices may be from those on one: a share of the largest "
-    "element; by default the square root of the type's epsilon.",
+    help="How far results on several devices may be from those on one, or from BASE's: "
+    "a share of the largest element; by default the square root of the type's epsilon.",
 )
 EMIT = click.option(
     "--emit",

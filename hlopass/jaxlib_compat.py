@@ -176,6 +176,12 @@ def sharding_message(text: str) -> bytes:
     return bytes(xla_client.HloSharding.from_string(text).to_proto().SerializeToString())
 
 
+def kept_leaves(lowered: Any, count: int) -> list[int]:
+    """Which of a call's leaves a `jax.stages.Lowered` takes, in order; JAX drops unread ones."""
+    kept = lowered._lowering.compile_args.get("kept_var_idx")
+    return list(range(count)) if kept is None else sorted(kept)
+
+
 def registered_custom_calls() -> frozenset[str]:
     """The custom call targets that Python packages registered for the CPU.
 

@@ -43,12 +43,17 @@ class Evidence(Struct, frozen=True):
 
     `aliased`: the compiled module's alias table ties the argument to a result (to the one
     asked for, where one was). `deleted`: the runtime took the input buffer away.
-    `same_buffer`: for each shard, the result lies where the argument lay.
+    `same_buffer`: for each shard, the result lies where the argument lay. `held_by`: where the
+    runtime kept the buffer though the table ties it, who holds it: `numpy`, as a view, or `other`,
+    which leaves no trace in Python, as a view of dlpack. `failed_run`: the first of several runs in
+    which it was not reused; the other facts are those that held in all runs.
     """
 
     aliased: bool | None = None
     deleted: bool | None = None
     same_buffer: tuple[bool, ...] | None = None
+    held_by: Literal["numpy", "other"] | None = None
+    failed_run: int | None = None
 
 
 class ReportedDonation(Struct, frozen=True):
@@ -126,7 +131,7 @@ class Unsharded(Struct, frozen=True):
     bit for bit where nothing is reduced on the way to it, otherwise within `tolerance` times its
     largest element. `exact`: how many are equal bit for bit. `largest`: the largest difference
     of the others, as a share of the largest element; `tolerance` is that of the same result.
-    `reason`: why there is nothing to compare.
+    `reason`: why there is nothing to compare. `transfers`: what went to that device for it.
     """
 
     footprint: int | None = None
@@ -136,6 +141,58 @@ class Unsharded(Struct, frozen=True):
     largest: float | None = None
     tolerance: float | None = None
     reason: str | None = None
+    transfers: Transfers | None = None
+
+
+class Transfers(Struct, frozen=True):
+    """What went to the devices: tensors, the blocks of them, and bytes.
+
+    `read_bytes`: of values that were given, rather than made up. `least_bytes` and
+    `least_read_bytes`: what cannot be less, each tensor read once, and each device given once
+    what it holds. A donated input is needed again for each further run.
+    """
+
+    tensors: int = 0
+    shards: int = 0
+    read_bytes: int = 0
+    least_read_bytes: int = 0
+    bytes: int = 0
+    least_bytes: int = 0
+
+
+class Digest(Struct, frozen=True):
+    """A result's bytes, as their SHA-256."""
+
+    index: int
+    name: str | None
+    type: str
+    sha256: str
+
+
+Same = Literal["all", "all but donation", "all but donation and sharding", "nothing"]
+"""What two programs have in common."""
+
+
+class Against(Struct, frozen=True):
+    """A program held against another, or against the report of one; sizes as in `Report`.
+
+    `base`: what that is, compiled by `jaxlib`. `same`: what the programs have in common (None
+    where that is not known, as of two versions of jaxlib), `lines` the first that differ. `lost`,
+    `gained`: arguments that are reused in the base alone, or here alone. `copies`, `temp_bytes`,
+    `footprint`: of the base, and here. `results_equal`: bit for bit, or within the tolerance that
+    was given.
+    """
+
+    base: str
+    jaxlib: str | None
+    same: Same | None
+    lines: tuple[str, str] | None
+    lost: tuple[Argument, ...]
+    gained: tuple[Argument, ...]
+    copies: tuple[int, int]
+    temp_bytes: tuple[int, int]
+    footprint: tuple[int, int]
+    results_equal: bool | None = None
 
 
 class Probed(Struct, frozen=True):
@@ -180,7 +237,10 @@ class Report(Struct, frozen=True):
     temp, as XLA's own peak figure leaves temp out; it and `temp_bytes` are those of one device.
     `copies` counts copy instructions in the optimized HLO. `results_equal`: bit for bit, with
     and without donation. `shardings`, `collectives`, `unsharded`: of a program on several
-    devices. `candidates`: what `--pairing measured` compiled.
+    devices. `transfers`: what running with and without donation took to the devices.
+    `runs`: how often it was run with donation. `results`: without donation. `jaxlib`: the version.
+    `against`: how it compares with another program.
+    `candidates`: what `--pairing measured` compiled.
     """
 
     ok: bool
@@ -198,12 +258,37 @@ class Report(Struct, frozen=True):
     shardings: tuple[ReportedSharding, ...] = ()
     collectives: tuple[Collective, ...] = ()
     unsharded: Unsharded | None = None
+    transfers: Transfers | None = None
+    runs: int = 1
+    results: tuple[Digest, ...] = ()
+    jaxlib: str | None = None
+    against: Against | None = None
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
     candidates: tuple[Candidate, ...] = ()
 
     def to_json(self) -> str:
         """The report as indented JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
+
+
+class Built(Struct, frozen=True):
+    """A compiled program, before anything ran; sizes in bytes, of one device.
+
+    `key`: what tells it from any other: the module with its donations, how it is split, platform
+    and jaxlib. The other fields are as those of a `Report`, of the program with its donations.
+    """
+
+    key: str
+    fingerprint: str
+    platform: str
+    devices: int
+    donations: tuple[ReportedDonation, ...]
+    copies: int
+    temp_bytes: int
+    footprint: int
+    shardings: tuple[ReportedSharding, ...] = ()
+    collectives: tuple[Collective, ...] = ()
+    diagnostics: tuple[ReportedDiagnostic, ...] = ()
 
 
 class Inspected(Struct, frozen=True):

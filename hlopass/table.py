@@ -211,6 +211,8 @@ def _console(file: TextIO) -> Console:
 def summary(report: Report) -> Iterator[str]:
     """The figures of a report in sentences, one a line."""
     yield from _of_donations(report)
+    yield from _of_transfers(report)
+    yield from _of_base(report)
     if report.devices > 1:
         yield from _of_devices(report)
 
@@ -241,6 +243,44 @@ def _of_donations(report: Report) -> Iterator[str]:
     if report.results_equal is not None:
         equal = "equal bit for bit" if report.results_equal else "NOT equal"
         yield f"results with and without donation are {equal}"
+
+
+def _of_transfers(report: Report) -> Iterator[str]:
+    """What was read and moved, where that is more than made-up values on one device."""
+    moved = report.transfers
+    if moved is None or (report.devices == 1 and not moved.read_bytes):
+        return
+    line = f"moved {counted(moved.tensors, 'tensor')} as {counted(moved.shards, 'shard')}: "
+    line += f"{moved.bytes:,} bytes" + _beyond(moved.bytes, moved.least_bytes)
+    if moved.read_bytes:
+        line += f"; read {moved.read_bytes:,} bytes"
+        line += _beyond(moved.read_bytes, moved.least_read_bytes)
+    yield line
+
+
+def _beyond(bytes: int, least: int) -> str:
+    return ", the least possible" if bytes == least else f", and {least:,} would do"
+
+
+def _of_base(report: Report) -> Iterator[str]:
+    """How it compares with another program, or an older report."""
+    against = report.against
+    if against is None:
+        return
+    older = f" (jaxlib {against.jaxlib})" if against.jaxlib not in (None, report.jaxlib) else ""
+    same = {"all": "the same program", "nothing": "another program", None: "a program"}
+    what = same.get(against.same, f"the same program but for {(against.same or '')[8:]}")
+    yield f"against {against.base}{older}: {what}"
+    if against.lines is not None:
+        yield f"  - {against.lines[0]}"
+        yield f"  + {against.lines[1]}"
+    counts = [f"{len(against.lost)} no more reused", f"{len(against.gained)} newly reused"]
+    for name in ("copies", "temp_bytes", "footprint"):
+        before, now = getattr(against, name)
+        counts.append(f"{name.removesuffix('_bytes')} {before:,} to {now:,}")
+    yield "  " + ", ".join(counts)
+    if against.results_equal is not None:
+        yield "  results " + ("agree" if against.results_equal else "do NOT agree")
 
 
 def _of_devices(report: Report) -> Iterator[str]:

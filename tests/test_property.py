@@ -21,7 +21,7 @@ from hlopass.dataflow import analyse
 from hlopass.donation import Donation
 from hlopass.pairing import FlowPairing
 from hlopass.program import Program
-from hlopass.proof import evidence, inputs
+from hlopass.proof import evidence, inputs, placing
 from hlopass.proof.client import client_of, compile_module, fetch, run_executable
 from hlopass.reuse import Reuse
 
@@ -37,7 +37,7 @@ def compiled(program: Program) -> Any:
 
 def run(executable: Any, program: Program) -> list[bytes]:
     """The bytes of every result, for inputs that are the same each time."""
-    placed = inputs.place(inputs.make(program.arguments, 0, LABEL))
+    placed = placing.place(inputs.make(program.arguments, 0, LABEL))
     return [array.tobytes() for array in fetch(run_executable(executable, placed, LABEL), LABEL)]
 
 

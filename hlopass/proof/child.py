@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import sys
 import threading
@@ -17,22 +18,32 @@ from pathlib import Path
 
 import msgspec
 
-from hlopass.diagnostics import Diagnostic, HlopassError, Where
+from hlopass.diagnostics import HlopassError
 from hlopass.proof.observation import Answer, Job
 from hlopass.report import reported
 
+_LOOK = 1.0
+"""Seconds between looks at who the parent is."""
 
-def main(folder: Path) -> None:
-    """Does the job in a folder."""
+
+def main(folder: Path, *pipes: str) -> None:
+    """Does the job in a folder; `pipes`: the numbers of those that one who stays talks through."""
     job = msgspec.json.decode((folder / "job.json").read_bytes(), type=Job)
+    if job.stays:
+        from hlopass.proof.session import serve
+
+        asked, answers = map(int, pipes)
+        if serve(job, (folder / "module").read_bytes(), _stages(folder), asked, answers):
+            _remove(folder)  # nobody asks any more: the parent is gone
+        return
     try:
         answer = _answer(job, (folder / "module").read_bytes(), _stages(folder))
     except HlopassError as error:
         answer = Answer(diagnostics=tuple(reported(found) for found in error.diagnostics))
     except MemoryError:
-        message = "there is not enough memory for the program"
-        finding = Diagnostic("out-of-memory", message, Where(job.label))
-        answer = Answer(diagnostics=(reported(finding),))
+        from hlopass.proof.inputs import no_memory
+
+        answer = Answer(diagnostics=(reported(no_memory(job.label)),))
     temporary = folder / "answer.part"
     temporary.write_bytes(msgspec.json.encode(answer))
     temporary.rename(folder / "answer.json")
@@ -67,14 +78,29 @@ def _stages(folder: Path) -> Callable[[str], None]:
 
 
 def _go_with_parent(folder: Path) -> None:
-    """Ends this process and removes its folder as soon as the parent is gone."""
+    """Ends this process and removes its folders as soon as the parent is gone.
+
+    A fork of the parent may hold the pipe open: then another parent says so.
+    """
+    parent = os.getppid()
 
     def watch() -> None:
-        os.read(0, 1)
-        shutil.rmtree(folder, ignore_errors=True)
+        while os.getppid() == parent:
+            if select.select([0], [], [], _LOOK)[0] and not os.read(0, 1):
+                break
+        _remove(folder)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _remove(folder: Path) -> None:
+    """Removes the job's folder, and that in memory where it has one."""
+    with contextlib.suppress(Exception):
+        job = msgspec.json.decode((folder / "job.json").read_bytes(), type=Job)
+        if job.memory:
+            shutil.rmtree(job.memory, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _be_expendable() -> None:
@@ -90,6 +116,6 @@ def _be_expendable() -> None:
 if __name__ == "__main__":
     _be_expendable()
     _go_with_parent(Path(sys.argv[1]))
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])
     sys.stdout.flush()
     os._exit(0)

@@ -105,14 +105,22 @@ def parameter_layouts(executable: Any) -> list[tuple[int, ...]] | None:
 
     None where XLA does not tell, as with tokens among them.
     """
+    return _orders(executable.get_parameter_layouts)
+
+
+def result_layouts(executable: Any) -> list[tuple[int, ...]] | None:
+    """The dimensions of each result, as `parameter_layouts`."""
+    return _orders(executable.get_output_layouts)
+
+
+def _orders(layouts: Callable[[], Any]) -> list[tuple[int, ...]] | None:
     from jax.experimental.layout import Layout
     from jaxlib import xla_client
 
     try:
-        layouts = executable.get_parameter_layouts()
+        return [tuple(Layout.from_pjrt_layout(each).major_to_minor) for each in layouts()]
     except xla_client.XlaRuntimeError:
         return None
-    return [tuple(Layout.from_pjrt_layout(each).major_to_minor) for each in layouts]
 
 
 def run_executable(executable: Any, inputs: list[Any], label: str) -> list[Any]:

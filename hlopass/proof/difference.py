@@ -15,19 +15,21 @@ Array = np.ndarray[Any, Any]
 
 
 def first_difference(
-    results: Sequence[Value], expected: Sequence[Array], actual: Sequence[Array]
+    results: Sequence[Value], expected: Sequence[Array], actual: Sequence[Array], run: int = 1
 ) -> Difference | None:
-    """The first element whose bytes differ; NaN equals NaN of the same bytes."""
+    """The first element whose bytes differ, in a run; NaN equals NaN of the same bytes."""
     for value, before, after in zip(results, expected, actual, strict=True):
-        if before.tobytes() == after.tobytes():
+        differ = _bytes(before) != _bytes(after)
+        if not differ.any():
             continue
-        at = int(np.flatnonzero((_bytes(before) != _bytes(after)).any(axis=1))[0])
+        at = int(np.flatnonzero(differ.any(axis=1))[0])
         position = tuple(int(i) for i in np.unravel_index(at, before.shape))
         result = Result(value.index, value.name)
-        return Difference(result, position, str(before[position]), str(after[position]))
+        return Difference(result, position, str(before[position]), str(after[position]), run)
     return None
 
 
 def _bytes(array: Array) -> Array:
     """The bytes of each element, one element a row."""
-    return np.frombuffer(array.tobytes(), np.uint8).reshape(-1, array.dtype.itemsize)
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.uint8).reshape(-1, array.dtype.itemsize)

@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from hlopass import donation_attrs, fingerprint, formats
-from hlopass.dataflow import analyse
-from hlopass.diagnostics import Diagnostic, HlopassError
-from hlopass.donation import Donation
-from hlopass.passes.check_donation import check
+from hlopass.jaxlib_compat import jaxlib_version
 from hlopass.program import Program
-from hlopass.proof import evidence, inputs, obtained, partition, prepare, runs, unsharded
-from hlopass.proof.client import client_of, compile_module
+from hlopass.proof import against, inputs, obtained, prepare, runs, unsharded, work
+from hlopass.proof.binding import bind
+from hlopass.proof.bound import Bound, Input, Resident, without_data
+from hlopass.proof.client import client_of
+from hlopass.proof.compiler import Compiler
 from hlopass.proof.difference import Array
+from hlopass.proof.evidence import Compiled
+from hlopass.proof.executable import Executable
+from hlopass.proof.given import Kind
 from hlopass.proof.observation import Difference, Job, Observation
-from hlopass.proof.partition import Partitioning
-from hlopass.proof.refusal import custom_call_targets
-from hlopass.proof.runs import Executable, Runs, Stage
+from hlopass.proof.placing import Placed
+from hlopass.proof.runs import Runs, Stage
+from hlopass.proof.work import Work
 from hlopass.reductions import unreduced
-from hlopass.report import Pair, Reason, Unsharded, reported
-from hlopass.reuse import Reuse
-
-
-@dataclass(frozen=True)
-class _Work:
-    """A program that was read, and all that is compiled of it, as bytecode.
-
-    `plain` is without donation; `single` without sharding too, for one device, or None where
-    that is the same as `plain`, or where `stuck` says why there is none.
-    """
-
-    program: Program
-    devices: int
-    found: list[Diagnostic]
-    fingerprint: str
-    donations: list[Donation]
-    reuse: Reuse
-    asked: obtained.Asked
-    partitioning: Partitioning | None
-    donated: bytes
-    plain: bytes
-    single: bytes | None = None
-    stuck: str | None = None
+from hlopass.report import Digest, Pair, Unsharded, reported
+from hlopass.values import Value
 
 
 def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observation:
@@ -55,126 +38,126 @@ def observe(job: Job, data: bytes, stage: Stage, client: Any = None) -> Observat
     where the module cannot be compiled.
     """
     stage("reading the module")
-    program, devices, found = _read(job, data)
-    if job.mode == "run":
-        stage("making up the inputs")
-    arrays = inputs.make(program.arguments, job.seed, job.label) if job.mode == "run" else []
+    program, devices, found = work.read(job, data)
+    given = bound(job, program)
     stage("looking at the donations")
-    work = _prepared(program, devices, found)
+    mine = work.prepared(program, devices, found, job.against is not None)
     stage("starting the runtime")
     client = client or client_of(job.platform, devices)
+    return observe_work(job, mine, given, Compiler(client), stage)
+
+
+def observe_work(
+    job: Job, mine: Work, given: Bound, compiler: Compiler, stage: Stage
+) -> Observation:
+    """As `observe`, of a program that was read; what was compiled before is not compiled again."""
     stage("compiling without donation")
-    plain = _compiled(client, work, work.plain)
+    plain = compiler.plain(mine)
     stage("compiling with donation")
-    donated = _compiled(client, work, work.donated) if work.donations else plain
+    donated = compiler.donated(mine)
     single = None
-    if work.single is not None:
+    if mine.single is not None:
         stage("compiling for one device")
-        single = _compiled(client, replace(work, partitioning=None, devices=1), work.single)
-    ran = Runs([runs.observed(each, donated.facts) for each in work.donations])
+        single = compiler.single(mine)
+    ran = Runs([runs.observed(each, donated.facts) for each in mine.donations])
     if job.mode == "run":
-        prepare.transfers(plain.facts.transfers, job.label)
-        if job.platform == "cpu":
-            prepare.custom_calls(plain.facts.custom_calls, job.label)
+        ready_to_run(plain.facts, job)
+        placed = Placed(given.inputs, job.label)
+        program = mine.program
         ran = runs.run_both(
-            program.results, plain, donated, work.donations, arrays, job.label, stage
+            program.arguments,
+            program.results,
+            plain,
+            donated,
+            mine.donations,
+            placed,
+            stage,
+            job.runs,
         )
-    against, difference = _against_one(work, job, single, arrays, ran.results, stage)
-    return _observation(job, work, plain, donated, ran, against, difference)
+    base = None
+    if job.against is not None:
+        stage("holding it against the other program")
+        base = against.look(job, mine, given, compiler, donated, ran.results, stage)
+    unsplit, difference = _against_one(mine, job, single, given.inputs, ran.results, stage)
+    found = _observation(job, mine, plain, donated, ran, unsplit, difference)
+    said = tuple(reported(each) for each in (*mine.found, *given.warnings))
+    return msgspec.structs.replace(found, warnings=said, base=base)
 
 
-def _read(job: Job, data: bytes) -> tuple[Program, int, list[Diagnostic]]:
-    """The program, for how many devices it is compiled, and warnings."""
-    program = formats.read(data, job.label, job.entry)
-    found = [*program.warnings, *check(program), *prepare.tuples(program)]
-    if any(each.severity == "error" for each in found):
-        raise HlopassError(found)
-    devices, warned = partition.devices(program, job.devices)
-    return program, devices, [*found, *warned]
-
-
-def _prepared(program: Program, devices: int, found: list[Diagnostic]) -> _Work:
-    """Takes from a program what is to be known of it, and makes the modules to compile."""
-    printed, asked = fingerprint.of(program), obtained.asked(program)
-    if devices == 1 < partition.own(program):
-        stuck = partition.strip(program)
-        if stuck:
-            raise HlopassError(stuck)
-    donations, reuse = donation_attrs.read(program), analyse(program)
-    prepare.as_main(program)
-    partitioning = partition.partitioning(program, devices)
-    donated = formats.write(program, "bytecode")
-    donation_attrs.strip(program)
-    plain = formats.write(program, "bytecode")
-    work = _Work(
-        program, devices, found, printed, donations, reuse, asked, partitioning, donated, plain
+def bound(
+    job: Job, program: Program, residents: Mapping[int, Resident] = MappingProxyType({})
+) -> Bound:
+    """The program's inputs, of which only types are known yet; none where it is not run."""
+    rest: Kind | None = "made-up" if job.mode == "run" else None
+    found = bind(
+        program.arguments,
+        job.inputs,
+        job.label,
+        rest=rest,
+        seed=job.seed,
+        arrays=Path(job.arrays),
+        residents=residents,
     )
-    if devices == 1:
-        return work
-    stuck = partition.strip(program)
-    if stuck:
-        return replace(work, stuck=stuck[0].message)
-    return replace(work, single=formats.write(program, "bytecode"))
+    without_data(found.inputs, job.label)
+    if job.mode == "run":
+        needed = sum(argument.bytes or 0 for argument in program.arguments)
+        inputs.check_memory(needed, "the arguments", job.label)
+    return found
 
 
-def _compiled(client: Any, work: _Work, bytecode: bytes) -> Executable:
-    program = work.program
-    loaded = compile_module(
-        client,
-        bytecode,
-        program.source.label,
-        lambda: custom_call_targets(str(program.module)),
-        work.partitioning,
-    )
-    facts = evidence.read(loaded)
-    return Executable(
-        loaded,
-        facts,
-        work.devices,
-        obtained.tiles(program.arguments, facts.arguments),
-        obtained.tiles(program.results, facts.results),
-    )
+def ready_to_run(facts: Compiled, job: Job) -> None:
+    """Makes ready what a program needs to run; raises HlopassError where it cannot run here."""
+    prepare.transfers(facts.transfers, job.label)
+    if job.platform == "cpu":
+        prepare.custom_calls(facts.custom_calls, job.label)
 
 
 def _against_one(
-    work: _Work,
+    mine: Work,
     job: Job,
     single: Executable | None,
-    arrays: list[Array],
+    found_inputs: Sequence[Input],
     results: Sequence[Array],
     stage: Stage,
 ) -> tuple[Unsharded | None, Difference | None]:
     """How a sharded program compares with itself on one device; None where it is on one."""
     if single is None:
-        return (None if work.stuck is None else Unsharded(reason=work.stuck)), None
+        return (None if mine.stuck is None else Unsharded(reason=mine.stuck)), None
     footprint = single.facts.footprint
     if job.mode == "compile":
         return Unsharded(footprint=footprint), None
     stage("running on one device")
-    expected = runs.run(single, work.program.results, arrays, job.label)
-    alone = unreduced(work.reuse.graph)
+    placed = Placed(found_inputs, job.label)
+    expected = runs.run(single, mine.program.results, placed)
+    alone = unreduced(mine.reuse.graph)
     found, difference = unsharded.compare(
-        work.program.results, expected, results, alone, job.tolerance
+        mine.program.results, expected, results, alone, job.tolerance
     )
-    return msgspec.structs.replace(found, footprint=footprint), difference
+    transfers = placed.ledger.counts
+    return msgspec.structs.replace(found, footprint=footprint, transfers=transfers), difference
+
+
+def _digest(value: Value, array: Array) -> Digest:
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return Digest(value.index, value.name, value.type, hashlib.sha256(data).hexdigest())
 
 
 def _observation(
     job: Job,
-    work: _Work,
+    mine: Work,
     plain: Executable,
     donated: Executable,
     ran: Runs,
-    against: Unsharded | None,
+    unsplit: Unsharded | None,
     difference: Difference | None,
 ) -> Observation:
-    costs = _costs(work.donations, work.reuse)
+    costs = mine.costs()
     without, with_ = plain.facts, donated.facts
-    sharded = work.partitioning is not None
+    sharded = mine.partitioning is not None
     return Observation(
-        fingerprint=work.fingerprint,
+        fingerprint=mine.fingerprint,
         platform=job.platform,
-        devices=work.devices,
+        devices=mine.devices,
         mode=job.mode,
         donations=tuple(
             msgspec.structs.replace(each, cost=costs.get(each.argument.index))
@@ -186,22 +169,13 @@ def _observation(
         results_equal=None if job.mode == "compile" else ran.difference is None,
         difference=ran.difference,
         repeatable=ran.repeatable,
-        shardings=obtained.shardings(work.asked, with_) if sharded else (),
+        shardings=obtained.shardings(mine.asked, with_) if sharded else (),
         collectives=with_.collectives if sharded else (),
-        unsharded=against,
+        unsharded=unsplit,
         unsharded_difference=difference,
-        random=prepare.draws_numbers(work.program),
-        warnings=tuple(reported(each) for each in work.found),
+        transfers=ran.transfers,
+        jaxlib=jaxlib_version(),
+        runs=job.runs,
+        results=tuple(map(_digest, mine.program.results, ran.results)),
+        random=prepare.draws_numbers(mine.program),
     )
-
-
-def _costs(donations: list[Donation], reuse: Reuse) -> dict[int, Reason]:
-    """For each alias whose reuse costs a copy, why."""
-    found = {}
-    for each in donations:
-        if each.result is None:
-            continue
-        conflict = reuse.conflict(each.argument.index, each.result.index)
-        if conflict is not None:
-            found[each.argument.index] = Reason(conflict.code, str(conflict))
-    return found

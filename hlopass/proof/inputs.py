@@ -34,8 +34,14 @@ def dtype_of(type_: str) -> np.dtype[Any] | None:
     small = _SMALL_FLOAT.fullmatch(element)
     if small is not None:
         name = f"float{small[1]}_{small[2].lower()}"
-    found = getattr(ml_dtypes, name, None) or getattr(np, name, None) if name else None
-    return None if found is None else np.dtype(found)
+    known = hasattr(ml_dtypes, name) or hasattr(np, name)
+    return dtype_named(name) if name and known else None
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """The type that numpy or ml_dtypes calls so."""
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name, None) or getattr(np, name))
+    return found
 
 
 def make(arguments: Sequence[Value], seed: int, label: str) -> list[Array]:
@@ -45,23 +51,26 @@ def make(arguments: Sequence[Value], seed: int, label: str) -> list[Array]:
     no elements, as JAX passes it. Raises HlopassError naming every argument whose type has
     no numpy counterpart, or where memory does not suffice.
     """
-    kinds = [_shape_and_dtype(argument) for argument in arguments]
     found = [
-        _cannot_make_up(argument, label)
-        for argument, (shape, dtype) in zip(arguments, kinds, strict=True)
-        if shape is None or dtype is None
+        cannot_make_up(argument, label)
+        for argument in arguments
+        if any(each is None for each in shape_and_dtype(argument))
     ]
     if found:
         raise HlopassError(found)
     check_memory(sum(argument.bytes or 0 for argument in arguments), "the arguments", label)
-    return [
-        _values(np.random.default_rng([seed, argument.index]), shape, dtype)
-        for argument, (shape, dtype) in zip(arguments, kinds, strict=True)
-        if shape is not None and dtype is not None
-    ]
+    return [made(argument, seed) for argument in arguments]
 
 
-def _cannot_make_up(argument: Value, label: str) -> Diagnostic:
+def made(argument: Value, seed: int) -> Array:
+    """An array for one argument, whose type has a numpy counterpart."""
+    shape, dtype = shape_and_dtype(argument)
+    assert shape is not None and dtype is not None
+    return _values(np.random.default_rng([seed, argument.index]), shape, dtype)
+
+
+def cannot_make_up(argument: Value, label: str) -> Diagnostic:
+    """Says why an argument gets no values."""
     reason = argument.obstacle or "numpy has no such element type"
     message = f"cannot make up {argument} of type {argument.type}: {reason}"
     hint = "give it a static shape: XLA compiles no other for the CPU"
@@ -69,7 +78,8 @@ def _cannot_make_up(argument: Value, label: str) -> Diagnostic:
     return Diagnostic("input-type", message, where, help=hint if "?" in argument.type else _HINT)
 
 
-def _shape_and_dtype(argument: Value) -> tuple[tuple[int, ...] | None, np.dtype[Any] | None]:
+def shape_and_dtype(argument: Value) -> tuple[tuple[int, ...] | None, np.dtype[Any] | None]:
+    """The shape and numpy's type of an argument; None where it has none."""
     if argument.type.endswith(".token"):
         return (0,), np.dtype(bool)
     return argument.shape, dtype_of(argument.type)
@@ -89,67 +99,6 @@ def _values(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dt
     return values.astype(dtype, copy=False)
 
 
-def place(arrays: Sequence[Array], layouts: Sequence[Order] | None = None) -> list[Any]:
-    """The arrays on the first CPU device; as `place_shards` otherwise."""
-    import jax
-
-    return place_shards([[array] for array in arrays], jax.devices("cpu"), layouts)
-
-
-def place_shards(
-    blocks: Sequence[Sequence[Array]],
-    devices: Sequence[Any],
-    layouts: Sequence[Order] | None = None,
-) -> list[Any]:
-    """What each device is to hold of each argument, in buffers that belong to the client.
-
-    A numpy array that is used in place cannot be reused by PJRT: donating it copies in
-    silence. So a copy is asked for. `layouts`: for each argument, its dimensions from major to
-    minor as the program reads them. The CPU runtime checks the number of bytes only, and would
-    read another order as other values.
-    """
-    if layouts is not None:
-        blocks = [
-            [_in_order(block, order) for block in each]
-            for each, order in zip(blocks, layouts, strict=True)
-        ]
-    return [_placed(each, devices[: len(each)]) for each in blocks]
-
-
-def _placed(blocks: Sequence[Array], devices: Sequence[Any]) -> Any:
-    """One array of which each device holds a block; blocks are of one shape.
-
-    It says that they stand one below the other. The runtime does not read that, and a program
-    gets what lies on its device; so blocks can be padded and repeated.
-    """
-    import jax
-
-    placed = [_on(device, block) for device, block in zip(devices, blocks, strict=True)]
-    if len(placed) == 1:
-        return placed[0]
-    mesh, block = jax.sharding.Mesh(np.asarray(devices), ("device",)), blocks[0]
-    below = jax.sharding.PartitionSpec("device") if block.ndim else jax.sharding.PartitionSpec()
-    shape = (block.shape[0] * len(blocks), *block.shape[1:]) if block.ndim else ()
-    sharding = jax.sharding.NamedSharding(mesh, below)
-    return jax.make_array_from_single_device_arrays(shape, sharding, placed)
-
-
-def _on(device: Any, array: Array) -> Any:
-    import jax
-    from jaxlib import xla_client
-
-    return xla_client.batched_device_put(
-        jax.core.ShapedArray(array.shape, array.dtype),
-        jax.sharding.SingleDeviceSharding(device),
-        [array],
-        [device],
-        committed=True,
-        force_copy=True,
-        host_buffer_semantics=xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
-        enable_x64=True,
-    )
-
-
 def check_memory(needed: int, what: str, label: str) -> None:
     """Raises HlopassError where `needed` bytes are more than the machine's memory.
 
@@ -161,8 +110,6 @@ def check_memory(needed: int, what: str, label: str) -> None:
         raise HlopassError(Diagnostic("out-of-memory", message, Where(label), help=_HINT))
 
 
-def _in_order(array: Array, order: Order) -> Array:
-    """An array of the same shape whose elements lie as the array's would in that order."""
-    if order == tuple(range(array.ndim)):
-        return array
-    return np.ascontiguousarray(array.transpose(order)).reshape(array.shape)
+def no_memory(label: str) -> Diagnostic:
+    """What to say where Python has no memory left."""
+    return Diagnostic("out-of-memory", "there is not enough memory for the program", Where(label))

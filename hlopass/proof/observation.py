@@ -6,9 +6,11 @@ from typing import Literal
 
 import msgspec
 
+from hlopass.proof.given import Given
 from hlopass.report import (
     Argument,
     Collective,
+    Digest,
     Evidence,
     Pair,
     Probe,
@@ -16,6 +18,8 @@ from hlopass.report import (
     ReportedDiagnostic,
     ReportedSharding,
     Result,
+    Same,
+    Transfers,
     Unsharded,
 )
 
@@ -41,7 +45,11 @@ class Job(msgspec.Struct, frozen=True):
     how far a result may be from the unsharded program's, as a share of its largest element.
     With `candidates`, each a map from argument to result, it is compiled once for each. With
     `propagate` it is not compiled: its shardings are propagated. With `probe` there is no
-    module: the platform is asked what it does with donations.
+    module: the platform is asked what it does with donations. `runs`: how often it is run
+    with donation. `against`: what to call the program that it is held against, if any, which lies
+    in the file `base` beside it. `inputs`: what was given for its
+    arguments, the arrays among it in the folder `arrays`. With `stays`, the
+    program is compiled, and then run as often as is asked; `memory` is a folder in memory.
     """
 
     label: str
@@ -54,6 +62,12 @@ class Job(msgspec.Struct, frozen=True):
     candidates: tuple[dict[int, int], ...] = ()
     propagate: bool = False
     probe: bool = False
+    runs: int = 1
+    against: str | None = None
+    inputs: tuple[Given, ...] = ()
+    arrays: str = ""
+    memory: str = ""
+    stays: bool = False
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -72,12 +86,35 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """The first element in which two runs differ: of a result, at a position."""
+    """The first element in which two runs differ: of a result, at a position.
+
+    `run`: the number of the run with donation.
+    """
 
     result: Result
     position: tuple[int, ...]
     without: str
     with_: str
+    run: int = 1
+
+
+class Base(msgspec.Struct, frozen=True):
+    """What was seen of the program that another is held against.
+
+    `same`: what of the other is the same, `line` the first lines that differ. `donations`,
+    `copies`, `temp_bytes`, `footprint`: with its donations. `equal` and `difference`: of results,
+    its own first; None where nothing ran. `reason`: why they are not compared.
+    """
+
+    same: Same
+    lines: tuple[str, str] | None
+    donations: tuple[Observed, ...]
+    copies: int
+    temp_bytes: int
+    footprint: int
+    equal: bool | None = None
+    difference: Difference | None = None
+    reason: str | None = None
 
 
 class Observation(msgspec.Struct, frozen=True):
@@ -106,6 +143,11 @@ class Observation(msgspec.Struct, frozen=True):
     unsharded: Unsharded | None = None
     unsharded_difference: Difference | None = None
     random: bool = False
+    transfers: Transfers | None = None
+    jaxlib: str | None = None
+    runs: int = 1
+    results: tuple[Digest, ...] = ()
+    base: Base | None = None
     warnings: tuple[ReportedDiagnostic, ...] = ()
 
 

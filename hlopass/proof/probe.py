@@ -9,9 +9,10 @@ import numpy as np
 
 from hlopass.diagnostics import HlopassError
 from hlopass.jaxlib_compat import jaxlib_version
-from hlopass.proof import execute, inputs
+from hlopass.proof import execute
 from hlopass.proof.client import client_of, compile_module, run_sharded
 from hlopass.proof.observation import Job, Observation, Observed
+from hlopass.proof.placing import on_device
 from hlopass.report import Evidence, Probe, Probed
 
 Answer = tuple[Literal["yes", "no", "unknown"], str | None]
@@ -127,7 +128,7 @@ def _copies(good: Observation, crossed: Observation) -> Answer:
 def _twice(client: Any, device: Any) -> Answer:
     """Whether one buffer cannot be given away by two arguments."""
     executable = compile_module(client, _BY_FLOW.encode(), "probe")
-    (buffer,) = inputs.place_shards([[np.ones((64, 64), np.float32)]], [device])
+    buffer = on_device(np.ones((64, 64), np.float32), device)
     try:
         run_sharded(executable, [buffer, buffer], "probe")
     except HlopassError:

@@ -18,11 +18,16 @@ import msgspec
 
 from hlopass.diagnostics import CompilerDied, Diagnostic, HlopassError, Where
 from hlopass.guard import died
+from hlopass.proof import exchange
+from hlopass.proof.given import Held
 from hlopass.proof.observation import Answer, Figures, Job, Observation, Propagated
 from hlopass.report import Probe, restored
 
 _POLL = 0.02
 """Seconds between looks at the child."""
+
+COMMAND = (sys.executable, "-P", "-m", "hlopass.proof.child")
+"""The child; the folder with its job comes next."""
 
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 _FATAL = re.compile(r"^(?:F\d{4} \S+ +\d+ \S+:\d+\]|\[\S+ : \d+\] RAW:) (.+)$", re.MULTILINE)
@@ -33,13 +38,16 @@ def observe(
     job: Job,
     timeout: float | None = None,
     progress: Callable[[str], None] | None = None,
+    held: Held | None = None,
+    base: bytes | None = None,
 ) -> Observation:
     """What compiling and running a module shows, in a child process.
 
+    `held`: the arrays among the job's inputs; `base`: the module that it is held against.
     `timeout` in seconds. Raises CompilerDied where the child crashes or runs out of time,
-    HlopassError with its diagnostics where it cannot do the job.
+    HlopassError where it cannot do the job.
     """
-    observation = _ask(data, job, timeout, progress).observation
+    observation = _ask(data, job, timeout, progress, held or Held(), base).observation
     assert observation is not None
     return observation
 
@@ -78,14 +86,21 @@ def probe(
 
 
 def _ask(
-    data: bytes, job: Job, timeout: float | None, progress: Callable[[str], None] | None
+    data: bytes,
+    job: Job,
+    timeout: float | None,
+    progress: Callable[[str], None] | None,
+    held: Held | None = None,
+    base: bytes | None = None,
 ) -> Answer:
     """Gives a job to a child process; its answer, which holds no errors."""
-    with _folder(data, job) as folder:
+    with folder_of(data, job, held or Held()) as folder:
+        if base is not None:
+            (folder / "base").write_bytes(base)
         status = _run(folder, job, timeout, progress)
         answer = folder / "answer.json"
         if not answer.exists():
-            raise _death(folder, job, status)
+            raise death(folder, job, status)
         found = msgspec.json.decode(answer.read_bytes(), type=Answer)
     if found.diagnostics:
         raise HlopassError(restored(diagnostic) for diagnostic in found.diagnostics)
@@ -93,15 +108,20 @@ def _ask(
 
 
 @contextlib.contextmanager
-def _folder(data: bytes, job: Job) -> Iterator[Path]:
-    """A temporary folder with a job in it."""
+def folder_of(data: bytes, job: Job, held: Held) -> Iterator[Path]:
+    """A temporary folder with a job in it; in memory where it holds arrays and there is room."""
     with contextlib.ExitStack() as stack:
         try:
-            made = tempfile.TemporaryDirectory(prefix="hlopass-", ignore_cleanup_errors=True)
+            memory = exchange.MEMORY if held.bytes and exchange.roomy(held.bytes) else None
+            made = tempfile.TemporaryDirectory(
+                prefix="hlopass-", dir=memory, ignore_cleanup_errors=True
+            )
             folder = Path(stack.enter_context(made))
+            job = msgspec.structs.replace(job, arrays=str(folder))
             (folder / "job.json").write_bytes(msgspec.json.encode(job))
             (folder / "module").write_bytes(data)
             (folder / "stage").touch()
+            held.write(folder)
         except OSError as error:
             message = f"cannot write to the temporary folder: {error.strerror or error}"
             raise HlopassError(Diagnostic("temporary-folder", message)) from None
@@ -114,11 +134,11 @@ def _run(
     """Runs the child to its end; nothing of it is left. Returns its exit status."""
     with (folder / "stderr").open("wb") as errors:
         child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hlopass.proof.child", str(folder)],
+            [*COMMAND, str(folder)],
             stdin=subprocess.PIPE,
             stdout=errors,
             stderr=errors,
-            env=_environment(job),
+            env=environment(job),
             start_new_session=True,
         )
         try:
@@ -131,7 +151,7 @@ def _run(
             child.stdin.close()
 
 
-def _environment(job: Job) -> dict[str, str]:
+def environment(job: Job) -> dict[str, str]:
     """The child's environment: it finds the same modules as this process, in the same order.
 
     An empty entry of `sys.path` means the current folder, which `-P` would leave out.
@@ -153,7 +173,7 @@ def _wait(
     end = None if timeout is None else time.monotonic() + timeout
     told = ""
     while True:
-        stage = _stage(folder)
+        stage = stage_of(folder)
         if progress is not None and stage != told:
             progress(stage)
             told = stage
@@ -161,21 +181,26 @@ def _wait(
             return child.wait(_POLL)
         except subprocess.TimeoutExpired:
             if end is not None and time.monotonic() > end:
-                message = f"the time limit of {timeout:g} seconds ran out while {stage}"
-                hint = "give it more with --timeout"
-                where = Where(job.label)
-                raise CompilerDied(Diagnostic("time-limit", message, where, help=hint)) from None
+                raise out_of_time(job.label, timeout, stage) from None
 
 
-def _stage(folder: Path) -> str:
+def out_of_time(label: str, timeout: float | None, stage: str) -> CompilerDied:
+    """What to raise for a child that took too long."""
+    message = f"the time limit of {timeout:g} seconds ran out while {stage}"
+    hint = "give it more with --timeout"
+    return CompilerDied(Diagnostic("time-limit", message, Where(label), help=hint))
+
+
+def stage_of(folder: Path) -> str:
+    """What a child does, as it last said."""
     lines = (folder / "stage").read_text().splitlines()
     return lines[-1] if lines else "starting"
 
 
-def _death(folder: Path, job: Job, status: int) -> HlopassError:
+def death(folder: Path, job: Job, status: int) -> HlopassError:
     """What to raise for a child that left no answer."""
     chatter = (folder / "stderr").read_bytes()
-    stage, where = _stage(folder), Where(job.label)
+    stage, where = stage_of(folder), Where(job.label)
     if status == -signal.SIGKILL:
         message = f"the process that ran the compiler was killed while {stage}"
         hint = "the kernel does that where memory runs out"

@@ -6,72 +6,90 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from hlopass.donation import Donation
-from hlopass.gspmd import ParsedTiles
-from hlopass.proof import inputs, shards
-from hlopass.proof.client import fetch, parameter_layouts, refused, run_sharded
+from hlopass.proof import shards
+from hlopass.proof.client import fetch, run_sharded
 from hlopass.proof.difference import Array, first_difference
 from hlopass.proof.evidence import Compiled
+from hlopass.proof.executable import Executable
+from hlopass.proof.holding import addresses, entering_once, holder
 from hlopass.proof.observation import Difference, Observed
-from hlopass.report import Argument, Evidence, Result
+from hlopass.proof.placing import Placed
+from hlopass.report import Argument, Evidence, Result, Transfers
 from hlopass.values import Value
 
 Stage = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Executable:
-    """A loaded executable, what it tells of itself, and where its blocks lie on its devices."""
-
-    loaded: Any
-    facts: Compiled
-    devices: int
-    arguments: Sequence[ParsedTiles]
-    results: Sequence[ParsedTiles]
-
-
-@dataclass(frozen=True)
 class Runs:
     """What running showed: each donation with its facts, and where the results differ.
 
-    `results` are those without donation, put together from all devices.
+    `results` are those without donation, put together from all devices; `transfers` is what
+    went to them.
     """
 
     observed: list[Observed]
     difference: Difference | None = None
     repeatable: bool | None = None
     results: Sequence[Array] = ()
+    transfers: Transfers | None = None
 
 
 def run_both(
+    arguments: Sequence[Value],
     results: Sequence[Value],
     plain: Executable,
     donated: Executable,
     donations: Sequence[Donation],
-    arrays: Sequence[Array],
-    label: str,
+    placed: Placed,
     stage: Stage,
+    times: int = 1,
 ) -> Runs:
-    """Runs without and with donation; where they differ, once more without."""
+    """Runs without donation, and with it as often as is asked, on the same inputs.
+
+    Where results differ it runs once more without.
+    """
     stage("running without donation")
-    expected = run(plain, results, arrays, label)
-    stage("running with donation")
-    observed, actual = _run_donated(donated, results, donations, arrays, label)
-    difference = first_difference(results, expected, actual)
-    repeatable = None
+    expected = run(plain, results, placed)
+    found: list[Observed] = []
+    difference, repeatable = None, None
+    for number in range(1, times + 1):
+        stage("running with donation" + f", {number} of {times}" * (times > 1))
+        seen, made = run_donated(donated, arguments, donations, placed.on(donated), placed.label)
+        found = [_both(*pair, number) for pair in zip(found or seen, seen, strict=True)]
+        actual = whole(donated, results, made, placed.label)
+        difference = difference or first_difference(results, expected, actual, number)
     if difference is not None:
         stage("running without donation again")
-        again = run(plain, results, arrays, label)
+        again = run(plain, results, placed)
         repeatable = first_difference(results, expected, again) is None
-    return Runs(observed, difference, repeatable, expected)
+    return Runs(found, difference, repeatable, expected, placed.ledger.counts)
 
 
-def run(
-    executable: Executable, results: Sequence[Value], arrays: Sequence[Array], label: str
-) -> list[Array]:
+def _both(before: Observed, now: Observed, run: int) -> Observed:
+    """What several runs show of one donation: what held in all, and which was the first to fail."""
+    first, second = before.evidence, now.evidence
+    same = second.same_buffer
+    if same is not None and first.same_buffer is not None:
+        same = tuple(a and b for a, b in zip(first.same_buffer, same, strict=True))
+    good = second.deleted and (second.same_buffer is None or all(second.same_buffer))
+    evidence = msgspec.structs.replace(
+        second,
+        deleted=bool(first.deleted and second.deleted),
+        same_buffer=same,
+        held_by=first.held_by or second.held_by,
+        failed_run=first.failed_run or (None if good else run),
+    )
+    return msgspec.structs.replace(now, evidence=evidence)
+
+
+def run(executable: Executable, results: Sequence[Value], placed: Placed) -> list[Array]:
     """The results of a program, whole. Raises HlopassError where it cannot be run."""
-    found = run_sharded(executable.loaded, _placed(arrays, executable, label), label)
-    return _whole(executable, results, found, label)
+    found = run_sharded(executable.loaded, placed.on(executable), placed.label)
+    return whole(executable, results, found, placed.label)
 
 
 def observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
@@ -88,44 +106,45 @@ def observed(donation: Donation, compiled: Compiled, **facts: Any) -> Observed:
     )
 
 
-def _run_donated(
+def run_donated(
     executable: Executable,
-    results: Sequence[Value],
+    program: Sequence[Value],
     donations: Sequence[Donation],
-    arrays: Sequence[Array],
+    buffers: Sequence[Any],
     label: str,
-) -> tuple[list[Observed], list[Array]]:
-    """Runs with donation; for each one, whether it was deleted and where its result lies."""
-    buffers = _placed(arrays, executable, label)
-    before = {each.argument.index: _addresses(buffers[each.argument.index]) for each in donations}
-    made = run_sharded(executable.loaded, buffers, label)
+) -> tuple[list[Observed], list[list[Any]]]:
+    """Runs with donation, on buffers that may be gone after that.
+
+    `program`: its arguments. Returns for each donation whether it was deleted and where its
+    result lies, and of each result what each device holds. Raises HlopassError where two
+    arguments share a buffer, or the run fails.
+    """
+    given = {each.argument.index for each in donations}
+    entering_once(program, buffers, given, label)
+    before = {index: addresses(buffers[index]) for index in given}
+    made = run_sharded(executable.loaded, list(buffers), label)
     found = []
     for each in donations:
         index = each.argument.index
         tied = executable.facts.aliases.get(index)
-        same = None
+        deleted, same, held = bool(buffers[index].is_deleted()), None, None
         if tied is not None and each.argument.bytes:
-            pairs = zip(before[index], made[tied], strict=True)
-            same = tuple(address == _address(shard) for address, shard in pairs)
-        deleted = bool(buffers[index].is_deleted())
-        found.append(observed(each, executable.facts, deleted=deleted, same_buffer=same))
-    return found, _whole(executable, results, made, label)
+            same = _same(before[index], made[tied])
+            held = None if deleted else holder(before[index])
+        facts = {"deleted": deleted, "same_buffer": same, "held_by": held}
+        found.append(observed(each, executable.facts, **facts))
+    return found, made
 
 
-def _placed(arrays: Sequence[Array], executable: Executable, label: str) -> list[Any]:
-    blocks = [
-        shards.split(array, tiles, executable.devices)
-        for array, tiles in zip(arrays, executable.arguments, strict=True)
-    ]
-    needed = sum(block.nbytes for each in blocks for block in each)
-    what = f"the arguments on {executable.devices} devices" if executable.devices > 1 else "they"
-    inputs.check_memory(needed, what, label)
-    with refused("place the inputs of", label):
-        devices = executable.loaded.client.local_devices()
-        return inputs.place_shards(blocks, devices, parameter_layouts(executable.loaded))
+def _same(before: Sequence[int] | None, made: Sequence[Any]) -> tuple[bool, ...] | None:
+    """For each device, whether a result lies where an argument lay; None where it is not told."""
+    if before is None:
+        return None
+    after = [addresses(shard) for shard in made]
+    return tuple(lies == (place,) for place, lies in zip(before, after, strict=True))
 
 
-def _whole(
+def whole(
     executable: Executable, results: Sequence[Value], made: Sequence[Sequence[Any]], label: str
 ) -> list[Array]:
     """Results put together from what each device holds."""
@@ -135,11 +154,3 @@ def _whole(
         shape = value.shape if value.shape is not None else pieces[0].shape
         found.append(shards.join(pieces, tiles, shape))
     return found
-
-
-def _addresses(array: Any) -> list[int]:
-    return [_address(shard.data) for shard in array.addressable_shards]
-
-
-def _address(array: Any) -> int:
-    return int(array.unsafe_buffer_pointer())

@@ -14,25 +14,30 @@ from hlopass.gspmd import ParsedTiles
 Array = np.ndarray[Any, Any]
 Block = tuple[slice, ...]
 Devices = tuple[int, ...]
+Shape = tuple[int, ...]
 
 
-def split(array: Array, tiles: ParsedTiles, devices: int) -> list[Array]:
-    """What each device holds of an array: a block that is cut off is filled with zeros.
+def held(shape: Shape, tiles: ParsedTiles) -> Shape:
+    """The shape of what each device holds.
 
     Blocks of what the axes do not divide are rounded up (XLA's `HloSharding::TileShape`).
     """
-    if not _is_split(tiles):
-        return [array] * devices
-    found: list[Array] = [array] * devices
-    part = _part(array.shape, tiles)
-    for block, holders in _blocks(array.shape, tiles):
-        piece = np.ascontiguousarray(array[block])
-        if piece.shape != part:
-            missing = [(0, size - have) for size, have in zip(part, piece.shape, strict=True)]
-            piece = np.pad(piece, missing)
-        for device in holders:
-            found[device] = piece
-    return found
+    return _part(shape, tiles) if _is_split(tiles) else shape
+
+
+def blocks(shape: Shape, tiles: ParsedTiles, devices: int) -> Iterator[tuple[Block, Devices]]:
+    """Each block of a tensor, and those of so many devices that hold it."""
+    if _is_split(tiles):
+        yield from _blocks(shape, tiles)
+    else:
+        yield tuple(slice(0, size) for size in shape), tuple(range(devices))
+
+
+def padded(piece: Array, shape: Shape) -> Array:
+    """A block as a device holds it: one that is cut off is filled with zeros."""
+    if piece.shape == shape:
+        return piece
+    return np.pad(piece, [(0, size - have) for size, have in zip(shape, piece.shape, strict=True)])
 
 
 def join(shards: Sequence[Array], tiles: ParsedTiles, shape: tuple[int, ...]) -> Array:

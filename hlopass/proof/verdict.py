@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from hlopass.diagnostics import Diagnostic, UsageError, Where, quoted
 from hlopass.donation import Donation
 from hlopass.proof.observation import Difference, Observation, Observed
 from hlopass.report import Report, ReportedDonation, ReportedSharding, Verdict, reported
+
+_HOLDERS = {
+    "numpy": "a numpy array is a view of it",
+    "other": "something else holds it, as a view of dlpack does",
+}
 
 
 @dataclass(frozen=True)
@@ -63,11 +70,12 @@ def judge(
     """
     origins = {donation.argument.index: donation for donation in asked}
     donations = tuple(
-        _judge_one(each, origins.get(each.argument.index)) for each in observation.donations
+        judge_one(each, origins.get(each.argument.index)) for each in observation.donations
     )
     where = Where(label)
     ran = observation.mode == "run"
     reused = sum(d.argument.bytes or 0 for d in donations if d.verdict == "reused")
+    donations = tuple(_with_run(each, observation.runs) for each in donations)
     findings = [
         *_not_reused(donations, required.share, ran, where),
         *_figures(observation, required, where),
@@ -97,12 +105,17 @@ def judge(
         shardings=observation.shardings,
         collectives=observation.collectives,
         unsharded=observation.unsharded,
+        transfers=observation.transfers,
+        runs=observation.runs,
+        results=observation.results,
+        jaxlib=observation.jaxlib,
         diagnostics=(*observation.warnings, *(reported(finding) for finding in findings)),
     )
     return report, tuple(findings)
 
 
-def _judge_one(each: Observed, asked: Donation | None) -> ReportedDonation:
+def judge_one(each: Observed, asked: Donation | None = None) -> ReportedDonation:
+    """The verdict on one donation; `asked`: where it came from, if that is known."""
     verdict, code, reason = _verdict(each)
     if verdict in ("reused", "not-run") and code is None and each.cost is not None:
         code, reason = each.cost.code, f"costs a copy: {each.cost.text}"
@@ -117,6 +130,18 @@ def _judge_one(each: Observed, asked: Donation | None) -> ReportedDonation:
         optional=asked is not None and asked.optional,
         evidence=each.evidence,
     )
+
+
+def _with_run(each: ReportedDonation, runs: int) -> ReportedDonation:
+    """A donation whose reason says in which of several runs it was first not reused."""
+    run = each.evidence.failed_run
+    if run is None or each.verdict != "copied" or each.reason is None:
+        return each
+    return msgspec.structs.replace(each, reason=each.reason + _in_run(run, runs))
+
+
+def _in_run(run: int, runs: int) -> str:
+    return f", in run {run} of {runs}" if runs > 1 else ""
 
 
 def _verdict(each: Observed) -> tuple[Verdict, str | None, str | None]:
@@ -137,7 +162,10 @@ def _verdict(each: Observed) -> tuple[Verdict, str | None, str | None]:
     if facts.deleted and (facts.same_buffer is None or all(facts.same_buffer)):
         return "reused", None, None
     if not facts.deleted:
-        return "copied", "copied-at-run-time", "the runtime kept the argument's buffer"
+        reason = "the runtime kept the argument's buffer"
+        if facts.held_by is not None:
+            reason += f": {_HOLDERS[facts.held_by]}"
+        return "copied", "copied-at-run-time", reason
     reason = "the result lies in another buffer than the argument"
     assert facts.same_buffer is not None
     if any(facts.same_buffer):
@@ -198,7 +226,7 @@ def _results(observation: Observation, where: Where) -> list[Diagnostic]:
         return [Diagnostic("results-vary", message, where, "warning", notes=(note,))]
     message = (
         f"{result} differs at {list(difference.position)}: {difference.without} without "
-        f"donation, {difference.with_} with it"
+        f"donation, {difference.with_} with it" + _in_run(difference.run, observation.runs)
     )
     return [Diagnostic("results-differ", message, where)]
 

@@ -16,7 +16,7 @@ from proof_programs import ALIAS_0, ALIAS_1, BY_FLOW, CROSSED, DONOR, swap
 
 from hlopass.diagnostics import HlopassError
 from hlopass.jaxlib_compat import hlo_module_text
-from hlopass.proof import evidence, inputs
+from hlopass.proof import evidence, placing
 from hlopass.proof.client import client_of, compile_module, run_executable
 from hlopass.proof.evidence import Compiled
 
@@ -287,7 +287,7 @@ def test_the_runtimes_own_peak_leaves_out_temporary_memory() -> None:
 
 def placed(*arrays: np.ndarray) -> list[Any]:
     client_of("cpu", 1)
-    return inputs.place(arrays)
+    return placing.place(arrays)
 
 
 def zero_copy(array: np.ndarray) -> Any:

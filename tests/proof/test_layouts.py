@@ -7,7 +7,7 @@ import pytest
 from proof_programs import verified
 
 from hlopass.diagnostics import HlopassError
-from hlopass.proof import inputs
+from hlopass.proof import inputs, placing
 from hlopass.proof.client import client_of, compile_module, parameter_layouts, run_executable
 from hlopass.proof.refusal import refusal
 
@@ -31,7 +31,7 @@ def test_inputs_lie_as_the_program_reads_them(element: str, layout: str) -> None
     executable = compile_module(client, transposed(element, layout).encode(), "t.mlir")
     array = np.arange(32).reshape(4, 8) % 8
     array = array.astype(inputs.dtype_of(f"tensor<{element}>"))
-    buffers = inputs.place([array], parameter_layouts(executable))
+    buffers = placing.place([array], parameter_layouts(executable))
     before = buffers[0].unsafe_buffer_pointer()
     (result,) = run_executable(executable, buffers, "t.mlir")
     assert result.unsafe_buffer_pointer() == before

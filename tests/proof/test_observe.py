@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jaxlib.mlir.ir as ir
 import numpy as np
 import pytest
 from proof_programs import BY_FLOW, CROSSED, DONOR, DONORS, NOTHING, STEP, swap, verified
 from test_inputs import TYPES
 
 from hlopass.api import Proof
-from hlopass.proof import execute, runs
+from hlopass.proof import compiler, execute, runs
 from hlopass.proof.observation import Job
 
 UNCOMPILABLE = ("f6E2M3FN", "f6E3M2FN")
@@ -221,3 +224,24 @@ def test_results_that_differ_are_looked_at_again(
         assert (found.difference.result.index, found.difference.position) == (0, (2,))
         changed_by = float(found.difference.with_) - float(found.difference.without)
         assert changed_by == pytest.approx(1)
+
+
+def test_a_program_is_parsed_once_and_compiled_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed, compiled = [], []
+    parse, build = ir.Module.parse, compiler.compile_module
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        parsed.append(arguments)
+        return parse(*arguments, **options)
+
+    def built(*arguments: Any) -> Any:
+        compiled.append(arguments[1])
+        return build(*arguments)
+
+    monkeypatch.setattr(ir.Module, "parse", counted)
+    monkeypatch.setattr(compiler, "compile_module", built)
+    execute.observe(Job("step.mlir"), BY_FLOW.encode(), lambda _: None)
+    assert len(parsed) == 1
+    assert len(compiled) == len(set(compiled)) == 2
+    execute.observe(Job("step.mlir"), NOTHING.encode(), lambda _: None)
+    assert (len(parsed), len(compiled)) == (2, 3), "without donations both programs are one"
